@@ -15,6 +15,7 @@ State = tuple[Any, ...]  # messages, chain, nodes (log, stable)
 
 
 def successors(state: State) -> Iterator[State]:
+    sent: frozenset[Any]
     sent, chain, nodes = state
     for place, me in enumerate(chain):
         log, stable = nodes[me]

@@ -64,7 +64,7 @@ def correct(state: State) -> bool:
 
 
 def step(state: State, target: State) -> bool:
-    return target[3] >= state[3]
+    return bool(target[3] >= state[3])
 
 
 service = ((1,) * CLIENTS, None, 0)

@@ -26,9 +26,9 @@ def successors(state: State) -> Iterator[State]:
                 if line == INVALID or (line == SHARED and exclusive):
                     yield sent | {("get", me, exclusive)}, become(line, value, True), directory
         if line == MODIFIED:
-            for new in range(VALUES):
-                if new != value:
-                    yield sent, become(line, new, waiting), directory
+            for other in range(VALUES):
+                if other != value:
+                    yield sent, become(line, other, waiting), directory
         for m in sent:
             rest = sent - {m}
             if m == ("invalidate", me):

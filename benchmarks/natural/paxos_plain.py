@@ -65,4 +65,4 @@ def step(state: State, target: State) -> bool:
     return chosen(state[0]) <= chosen(target[0])
 
 
-search((frozenset(), ((NONE,) * 3,) * ACCEPTORS), successors, correct, step=step)
+search((frozenset[Any](), ((NONE,) * 3,) * ACCEPTORS), successors, correct, step=step)

@@ -53,6 +53,7 @@ UNIT = Row(
     known=(10_340_352, 123_558_402, 29),
 )
 RAFT = {"SERVERS": 3, "MAX_TERM": 2, "MAX_LOG": 1}
+GROUP = {"CLIENTS": 2, "PERTURBATIONS": 0}
 PAXOS = {"ACCEPTORS": 3, "VALUES": 2, "BALLOTS": 3}
 LOCKS = {"CLIENTS": 2, "SESSIONS": 2, "TOKENS": 3}
 VIEWS = {"REPLICAS": 3, "MAX_VIEW": 2, "MAX_LOG": 1}
@@ -63,8 +64,8 @@ ROWS = (
     Row("Paxos, 3 ballots", "specs/examples/consensus/paxos.py", PAXOS, "paxos_plain.py", "Paxos"),
     Row("CRDT, up to 2", f"{NATURAL}/crdt.py", {"NODES": 3, "TOP": 2}, "crdt_plain.py", "Crdt"),
     Row("CRDT, up to 3", f"{NATURAL}/crdt.py", {"NODES": 3, "TOP": 3}, "crdt_plain.py", "Crdt"),
-    Row("KIP-848, 1 topic", f"{NATURAL}/kip848.py", config="t1p0"),
-    Row("KIP-848, 2 topics", f"{NATURAL}/kip848.py", config="t2p0"),
+    Row("KIP-848, 1 topic", f"{NATURAL}/kip848.py", {**GROUP, "TOPICS": 1}, "kip848_plain.py"),
+    Row("KIP-848, 2 topics", f"{NATURAL}/kip848.py", {**GROUP, "TOPICS": 2}, "kip848_plain.py"),
     Row("lock service", f"{NATURAL}/locks.py", LOCKS, "locks_plain.py"),
     Row("chain replication", f"{NATURAL}/chain.py", {"NODES": 3, "WRITES": 2}, "chain_plain.py"),
     Row("view change", f"{NATURAL}/viewchange.py", VIEWS, "viewchange_plain.py"),

@@ -23,6 +23,7 @@ def successors(state: State) -> Iterator[State]:
 
 def moves(sent: frozenset[Any], me: int, replica: State) -> Iterator[tuple[Any, State]]:
     """What a replica may send, and its state afterwards."""
+    message: tuple[Any, ...]
     view, normal, log, last, commit = replica
     primary = view % REPLICAS == me
     here = [m for m in sent if m[1] == view]

@@ -19,6 +19,7 @@ SMALL: dict[str, dict[str, int]] = {  # by the name of a row: constants for a mo
     "Paxos, 3 ballots": {"ACCEPTORS": 2, "VALUES": 2, "BALLOTS": 2},
     "chain replication": {"NODES": 2, "WRITES": 2},
     "CRDT, up to 3": {"NODES": 3, "TOP": 1},
+    "KIP-848, 1 topic": {"CLIENTS": 1, "TOPICS": 1, "PERTURBATIONS": 0},
     "view change": {"REPLICAS": 3, "MAX_VIEW": 1, "MAX_LOG": 1},
 }
 TWINS = {row.name: row for row in table.ROWS if row.twin}
