@@ -38,8 +38,8 @@ ENTERS: dict[str, str] = {
         "dsl/values contract machine states symmetry"
     ),
     "checker/explore": (
-        "Model dsl/binding dsl/state dsl/values contract engines page report states traces/trace "
-        "verdict walk"
+        "Model dsl/binding dsl/state dsl/values contract engines machine page report states "
+        "traces/trace verdict walk"
     ),
     "checker/graph": (
         "Model dsl/values contract engines machine native spark states traces/exports verdict"
