@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,6 +60,20 @@ def test_a_program_that_hits_the_limit_has_no_ratio() -> None:
         measured.shown(table.PLAIN),
         measured.ratio(measured, table.PLAIN),
     )
+
+
+@pytest.mark.parametrize("why", ["a crash (SIGKILL), in an unknown place", "time"])
+def test_a_search_that_was_cut_short_has_no_counts(why: str) -> None:
+    counts = {"distinct": 5, "generated": 9, "depth": 3}
+    told: dict[str, Any] = {
+        "spec": "spec.py",
+        "counts": counts,
+        "warnings": ["bounded: constraint small"],
+    }
+
+    assert (5, 9, 3) == table.counts(json.dumps(told))
+    with pytest.raises(SystemExit, match="not searched to the end"):
+        table.counts(json.dumps({**told, "warnings": [*told["warnings"], f"bounded: {why}"]}))
 
 
 def test_counts_of_tlc_are_read() -> None:
