@@ -14,10 +14,12 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from hashlib import blake2b
 from typing import Any
 
+from statewalk.dsl.annotations import unevaluated
 from statewalk.dsl.source.imports import is_authored
 
 _MOST = 200_000  # things of one spec: more would take longer than looking at its text
-_NOT_SAID = frozenset({"__builtins__", "__dict__", "__weakref__"})
+# The last is there once somebody asked: `__annotate_func__` says the same.
+_NOT_SAID = frozenset({"__builtins__", "__dict__", "__weakref__", "__annotations_cache__"})
 _SCALARS = (int, str, float, complex, bytes)
 _SAID_WHOLE = frozenset({*_SCALARS, bool, type(None), type(Ellipsis), type(NotImplemented), range})
 _BARE = frozenset(
@@ -62,6 +64,7 @@ _INSIDE: tuple[tuple[Any, Callable[[Any], Parts]], ...] = (
     ((staticmethod, classmethod), lambda m: (m.__func__,)),
     (types.MethodType, lambda m: (m.__func__, m.__self__)),
     (types.MappingProxyType, lambda m: (dict(m),)),
+    (slice, lambda s: (s.start, s.stop, s.step)),  # Python 3.14 keeps those of a text as constants
     (types.GenericAlias, lambda a: (a.__origin__, a.__args__)),
     (types.UnionType, lambda u: u.__args__),
     (re.Pattern, lambda p: (p.pattern, p.flags)),
@@ -169,7 +172,7 @@ class Described:
             return (function.__code__.co_filename,)
         return [
             function.__code__, function.__defaults__, function.__kwdefaults__,
-            function.__annotations__, [*map(_in_cell, function.__closure__ or ())],
+            unevaluated(function), [*map(_in_cell, function.__closure__ or ())],
             function.__dict__,
         ]  # fmt: skip
 

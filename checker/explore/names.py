@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from statewalk.dsl.annotations import annotations_of
 from statewalk.dsl.state.roles import Role
 
 if TYPE_CHECKING:
@@ -87,9 +88,7 @@ def _methods_of(classes: Collection[type]) -> set[str]:
         for base in reversed(one.__mro__[:-1])
         for name, thing in vars(base).items()
     }
-    fields = {
-        name for one in classes for b in one.__mro__ for name in vars(b).get("__annotations__", ())
-    }
+    fields = {name for one in classes for base in one.__mro__ for name in annotations_of(base)}
     return {
         name for name, thing in found.items()
         if _is_function(thing) and not name.startswith("__") and name not in fields

@@ -84,7 +84,8 @@ def _hints(tree: SpecTree, cls: type, mistakes: Mistakes) -> dict[str, Any]:
             "SW110",
             f"A type in {cls.__name__} cannot be understood: {error}.",
             at=class_span(tree, cls),
-            help="Annotations are evaluated after the module has run; their names must exist then.",
+            help="Annotations are evaluated after the module has run; their names must exist then. "
+            "Quotes go around a whole type.",
         )
         return {}
 

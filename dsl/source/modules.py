@@ -20,6 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from statewalk.dsl.annotations import copy_annotations, why_quoted
 from statewalk.dsl.declared import Declared, declaring
 from statewalk.dsl.errors import Span, SpecError, StatewalkError, place_of, raised
 from statewalk.dsl.source.imports import (
@@ -78,7 +79,7 @@ class StandIn:
         names, defaults = vars(module), original.__defaults__
         made = types.FunctionType(self.code, names, original.__name__, defaults)
         made.__kwdefaults__ = original.__kwdefaults__
-        made.__annotations__ = original.__annotations__
+        copy_annotations(original, made)
         made.__module__, made.__qualname__ = original.__module__, original.__qualname__
         return made
 
@@ -164,7 +165,10 @@ class Loading:
             raise _too_early(error, place_of(error, self.paths(source))) from None
         except (Exception, SystemExit) as error:
             when = "while the spec was loaded"
-            raise raised(error, when, self.paths(source), namespace) from error
+            found = raised(error, when, self.paths(source), namespace)
+            if isinstance(error, Exception):
+                found.why, found.help = why_quoted(error, source.tree, found.at) or ("", found.help)
+            raise found from error
         finally:
             declaring.pop()
             if saved is None:
@@ -211,7 +215,8 @@ class Loading:
         known = source.builtins
         if known is None:
             assert source.dialect == "python", "nothing else may reach Python's own"
-            ours = {"__import__": self._import, _STAND_IN: self._stand_in}
+            imports = dict.fromkeys(("__import__", "__lazy_import__"), self._import)
+            ours = {**imports, _STAND_IN: self._stand_in}
             known = {**vars(builtins), **ours}
         return with_ordered_builtins(known)
 
@@ -323,7 +328,8 @@ class _Storing(dict[str, Any]):
         if name in self._hints:
             value = settled(self._constant(name, value))
             self._module.constants[name] = value
-        namespace[name] = settled(value)
+        # Python 3.14 adds the numbers of annotations that it met to a set of its own.
+        namespace[name] = value if name == "__conditional_annotations__" else settled(value)
 
     def __getitem__(self, name: str) -> Any:
         return self._module.namespace[name]

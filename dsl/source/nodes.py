@@ -13,6 +13,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any, TypeVar
 
+from statewalk.dsl.annotations import annotations_of
 from statewalk.dsl.errors import Span, SpecError, source_lines
 
 MAX_DEPTH = 100  # of what is nested in a spec: each term of a sum, each elif counts as one
@@ -210,7 +211,7 @@ def _parts(kind: type[ast.AST]) -> tuple[frozenset[str], tuple[str, ...]]:
         name
         for base in kind.__mro__
         if base.__module__ not in ("ast", "_ast", "builtins")
-        for name in base.__dict__.get("__annotations__", ())
+        for name in annotations_of(base)
     ]
     found = dict.fromkeys([*kind._fields, *own, "source"])
     holding = tuple(name for name in found if name not in _LEAVES)

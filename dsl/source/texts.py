@@ -105,7 +105,30 @@ def parse_source(path: str, text: str) -> Source:
     source = Source(path, text, tree)
     if (node := too_deep(tree)) is not None:
         raise too_nested("SW100", source.span(node))
+    _refuse_unread(source)
     return source
+
+
+_TEMPLATE = getattr(ast, "TemplateStr", type(None))  # from Python 3.14 on
+_UNREAD = "A t-string", 'Write an f-string: f"...".'
+_UNPACKED = "Unpacking in a comprehension", "Write a loop more: [y for x in xs for y in x]."
+_UNPACKED_DICT = _UNPACKED[0], "Write a loop more: {k: v for d in ds for k, v in d.items()}."
+
+
+def _refuse_unread(source: Source) -> None:
+    """Raise SpecError[SW100] for syntax of newer Pythons that no spec may use; older ones have
+    refused it themselves.
+    """
+    for node in walk(source.tree):
+        if isinstance(node, _TEMPLATE):
+            name, help = _UNREAD
+        elif isinstance(node, ast.DictComp) and getattr(node, "value", None) is None:
+            name, help = _UNPACKED_DICT
+        elif isinstance(getattr(node, "elt", None), ast.Starred):
+            name, help = _UNPACKED
+        else:
+            continue
+        raise SpecError("SW100", f"{name} is not read in a spec.", at=source.span(node), help=help)
 
 
 # -- heads of functions --------------------------------------------------------------------------

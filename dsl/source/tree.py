@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from statewalk.dsl.annotations import annotations_of
 from statewalk.dsl.declared import LeadsTo, Mark, marks
 from statewalk.dsl.errors import Span
 from statewalk.dsl.source.known_effects import attribute
@@ -136,14 +137,14 @@ class SpecTree:
         """
         found: dict[str, Any] = {}
         for base in reversed(cls.__mro__):
-            declared = base.__dict__.get("__annotations__")
-            if declared and base not in (Role, Record):
+            declared = {} if base in (Role, Record) else annotations_of(base)
+            if declared:
                 module = self.loading.by_name.get(base.__module__, sys.modules.get(base.__module__))
                 names = {**self.classes, **(vars(module) if module is not None else {})}
                 names.pop("__builtins__", None)
                 part = type(base.__name__, (), {"__annotations__": declared})
                 found |= typing.get_type_hints(part, names, include_extras=True)
-        return found
+        return found | ({"there": bool} if getattr(cls, "_room", None) is not None else {})
 
     def text_of(self, module: SpecModule) -> ast.Module:
         """The text of a module as far as it is part of this run, for questions to all of it."""

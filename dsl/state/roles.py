@@ -208,9 +208,8 @@ class Role:
         check_kept(cls, Role, {*private(Role), "_bytes", "_index"})
         cls._room, cls._collected = at_most, collected and at_most is not None
         if at_most is not None:
-            cls.__annotations__ = {**cls.__dict__.get("__annotations__", {}), "there": bool}
             cls.there = True  # type: ignore[method-assign, assignment]
-        own = declared_fields(cls)
+        own = [*declared_fields(cls), *(["there"] if at_most is not None else [])]
         inherited = [
             n for base in reversed(cls.__mro__[1:]) for n in base.__dict__.get("_fields", ())
         ]

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from enum import Enum
 from typing import Any, ClassVar, Generic, TypeVar, dataclass_transform
 
+from statewalk.dsl.annotations import annotations_of
 from statewalk.dsl.errors import SpecError, did_you_mean, no_delete, no_field
 from statewalk.dsl.values.canonical import END, RECORD_TAG, VALUES, text_bytes, unstorable
 from statewalk.dsl.values.named import check_named
@@ -52,7 +53,7 @@ def is_property(cls: type, name: str) -> bool:
 
 def declared_fields(cls: type) -> list[str]:
     """The names that the body of a class declares with a type; class variables aside."""
-    found = cls.__dict__.get("__annotations__", {})
+    found = annotations_of(cls)
     return [n for n, hint in found.items() if n[:1] != "_" and "ClassVar" not in str(hint)]
 
 
@@ -83,10 +84,9 @@ _NEW = ("Copies of a record are made without it.", "Write an __init__.")
 
 def check_own(cls: type, base: type, refused: Mapping[str, tuple[str, str]]) -> None:
     """Raises SpecError[SW123] where a class, or one it is made of, has what only its base may."""
+    declared = declared_fields(cls)
     for name, (why, do) in refused.items():
-        if getattr(cls, name, None) is not getattr(base, name, None) or name in declared_fields(
-            cls
-        ):
+        if getattr(cls, name, None) is not getattr(base, name, None) or name in declared:
             a = "an" if name.strip("_")[0] in "aeiou" else "a"
             raise SpecError(
                 "SW123",

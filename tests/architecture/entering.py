@@ -38,8 +38,8 @@ ENTERS: dict[str, str] = {
         "dsl/values contract machine states symmetry"
     ),
     "checker/explore": (
-        "Model dsl/binding dsl/state dsl/values contract engines machine page report states "
-        "traces/trace verdict walk"
+        "Model dsl/annotations dsl/binding dsl/state dsl/values contract engines machine page "
+        "report states traces/trace verdict walk"
     ),
     "checker/graph": (
         "Model dsl/values contract engines machine native spark states traces/exports verdict"
@@ -103,8 +103,8 @@ ENTERS: dict[str, str] = {
     "dsl/library": "",
     "dsl/lowering": "binding declared errors model source state values words",
     "dsl/rules": "blocks declared errors source state values words",
-    "dsl/source": "declared errors files model state values view words",
+    "dsl/source": "annotations declared errors files model state values view words",
     "dsl/state": "binding declared errors values view",
-    "dsl/values": "binding errors",
+    "dsl/values": "annotations binding errors",
     "dsl/words": "binding declared errors state values view",
 }

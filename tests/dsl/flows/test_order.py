@@ -144,6 +144,8 @@ REFUSED = [
 ]
 
 
+# Python 3.14 warns of that return.
+@pytest.mark.filterwarnings("ignore:'return' in a 'finally':SyntaxWarning")
 @pytest.mark.parametrize(("body", "why"), REFUSED)
 def test_where_a_flow_cannot_stop_it_says_so(body: str, why: str, tmp_path: Path) -> None:
     with pytest.raises(SpecError, match=why):

@@ -18,6 +18,9 @@ from statewalk.dsl.loader import load
 from tests.cases import some
 from tests.checker.native.agreement import told
 
+# Python 3.14 warns of what `hidden` does on purpose.
+pytestmark = pytest.mark.filterwarnings("ignore:'return' in a 'finally':SyntaxWarning")
+
 HEAD = """
 from functools import partial
 from operator import attrgetter, is_
