@@ -210,7 +210,8 @@ def any_of(options: Iterable[T], /, *, fair: Fairness = "none") -> T:
         raise SpecError("SW119", f"There is no fairness {fair!r} of a choice. {close}")
     found = _listed(options)
     view = binding.view
-    if view is not None and type(found) is not range:
+    known = len(getattr(view, "choices", ())) < len(getattr(view, "script", ()))  # from another run
+    if view is not None and type(found) is not range and not known:
         check_options(found)
     if view is None and declaring:
         raise SpecError(
@@ -236,10 +237,10 @@ def any_of(options: Iterable[T], /, *, fair: Fairness = "none") -> T:
 
 
 def _listed(options: Iterable[T]) -> Sequence[T]:
-    """Options in their order; a range stays what it is, as it may be long."""
-    if type(options) is range:
-        numbers: Any = options
-        return numbers  # type: ignore[no-any-return]
+    """Options in their order; what has one stays what it is, as it may be long."""
+    if type(options) in (range, tuple, list):
+        found: Any = options
+        return found  # type: ignore[no-any-return]
     return ordered(options) if isinstance(options, set | frozenset) else list(options)
 
 

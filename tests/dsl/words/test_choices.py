@@ -9,6 +9,7 @@ from statewalk.checker.cli import main
 from statewalk.checker.traces import reading
 from statewalk.checker.traces.exports import FORMATS
 from statewalk.dsl.values.stored import FrozenDict, FrozenList, FrozenSet
+from statewalk.dsl.words import declare
 from tests.cases import slow
 
 SPEC = """
@@ -147,3 +148,17 @@ def test_a_fairness_that_there_is_not_is_no_weak_one(engine: str, tmp_path: Path
 
     assert "error" == result.verdict
     assert "There is no fairness 'stronk' of a choice. Did you mean 'strong'?" in str(result)
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_options_are_looked_at_once_and_not_for_each_of_them(
+    engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[int] = []
+    monkeypatch.setattr(declare, "check_options", lambda options: looked.append(len(options)))
+    path = _spec(tmp_path, "require(c.n == 0); c.n = any_of(tuple(k * 5 for k in range(1, 401)))")
+
+    result = check(path, engine=engine)
+
+    assert 401 == result.counts.distinct
+    assert len(looked) < 20
