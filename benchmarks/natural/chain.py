@@ -105,7 +105,7 @@ master = Master(chain=nodes)
 
 @always
 def logs_shrink_along_the_chain() -> bool:
-    """Who is later in the chain has a prefix of the log before it."""
+    """Check that a log is a prefix of those before it in the chain."""
     return all(a.log[: len(b.log)] == b.log for a, b in pairs(master.chain))
 
 

@@ -50,7 +50,7 @@ def successors(state: State) -> Iterator[State]:
 
 
 def correct(state: State) -> bool:
-    """Logs shrink along the chain, and stable entries are everywhere in it."""
+    """Check that logs shrink along the chain, and that all of it has the stable entries."""
     _, chain, nodes = state
     for i, j in combinations(chain, 2):
         if nodes[i][0][: len(nodes[j][0])] != nodes[j][0]:

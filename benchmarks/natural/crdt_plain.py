@@ -35,7 +35,7 @@ def inside(state: State) -> bool:
 
 
 def correct(state: State) -> bool:
-    """No node has seen more of another than that one has itself."""
+    """Check that nobody has seen more of a node than the node itself."""
     return all(state[i][i] >= state[j][i] for i in ALL for j in ALL)
 
 

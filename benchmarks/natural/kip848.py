@@ -56,10 +56,10 @@ MemberStatus = Literal["STABLE", "REVOKING", "ASSIGNING"]
 GroupStatus = Literal["EMPTY", "STABLE", "ASSIGNING", "RECONCILING"]
 ErrorCode = Literal["FENCED_MEMBER_EPOCH", "UNKNOWN_MEMBER_ID"]
 
-JOIN = 0  # member epochs that say what a heartbeat is for
+JOIN = 0  # as member epochs, JOIN and LEAVE are requests
 LEAVE = -1
 
-# A client's status, and from which others it may be entered.
+# The statuses from which a client may enter another one.
 ENTERED_FROM: dict[str, frozenset[str]] = {
     "STABLE": frozenset({"JOINING", "ACKNOWLEDGING", "RECONCILING"}),
     "RECONCILING": frozenset({"STABLE", "JOINING", "ACKNOWLEDGING"}),
@@ -100,7 +100,7 @@ class HeartbeatResponse(Message):
 
 
 class Member(Record):
-    """What the coordinator knows of a group member."""
+    """A group member as the coordinator knows it."""
 
     host: "Client"
     member_id: int
@@ -124,7 +124,7 @@ class Leave(Record):
 
 
 class Counters(State):
-    """Not part of the protocol: what ids are given, and how often somebody disturbed."""
+    """The ids given so far and the number of perturbations: not part of the protocol."""
 
     member_id: int = 0
     connection_id: int = 0
@@ -160,7 +160,7 @@ class Client(Role, symmetric=True):
 
     @action(fair="weak")
     def send_heartbeat(self) -> None:
-        """Only while the group has not converged, so that behaviours end."""
+        """Send a heartbeat unless the group has converged, so that behaviors end."""
         require(not self.in_flight)
         require(not converged())
         topics = self.subscribed
@@ -316,7 +316,7 @@ class Coordinator(Role):
         assignment: frozenset[Partition] | None = None,
         error: ErrorCode | None = None,
     ) -> None:
-        """Nobody hears what is said to a connection that is no more."""
+        """Answer a request, unless its connection is closed."""
         client = request.source
         if request.connection_id == client.connection_id:
             client.inbox.add(
@@ -394,7 +394,7 @@ class Coordinator(Role):
     # The target assignment -------------------------------------------------------------------
 
     def make_target(self, member: Member) -> None:
-        """Any assignment of all partitions, each to somebody who subscribes to its topic."""
+        """Choose an assignment: each partition goes to a member that subscribes to its topic."""
         subscribed = {mid: m.subscribed for mid, m in self.members.items()}
         subscribed[member.member_id] = member.subscribed
         owner = {
@@ -516,10 +516,10 @@ counters = Counters()
 network = Network()
 clients = [Client() for _ in range(CLIENTS)]
 coordinator = Coordinator()
-deadlock(False)  # after convergence nothing more has to happen
+deadlock(False)  # a group that has converged takes no more steps
 
 
-# What has to hold --------------------------------------------------------------------------------
+# Properties ------------------------------------------------------------------------------------
 
 
 def is_settled(member: Member) -> bool:
@@ -541,7 +541,7 @@ def converged() -> bool:
 
 @always
 def type_ok() -> bool:
-    """What the types of fields do not say."""
+    """Check the ranges that types do not express."""
     return (
         all(c.member_epoch >= LEAVE and c.member_id >= 0 for c in clients)
         and all(m.member_epoch >= 0 and m.target_epoch >= 0 for m in coordinator.members.values())
@@ -552,14 +552,14 @@ def type_ok() -> bool:
 
 @always
 def legal_target_assignment() -> bool:
-    """Each partition is assigned to exactly one member."""
+    """Check that each partition is assigned to exactly one member."""
     target = coordinator.target
     return not target or all(sum(p in target[mid] for mid in target) == 1 for p in ALL_PARTITIONS)
 
 
 @always
 def no_double_client_assignment() -> bool:
-    """No two clients that are members both believe that they have a partition."""
+    """Check that no two clients that are members have the same partition."""
     return not any(
         a.assigned & b.assigned
         for a, b in combinations(clients, 2)
@@ -569,7 +569,7 @@ def no_double_client_assignment() -> bool:
 
 @always
 def valid_partition_epoch() -> bool:
-    """A partition that is free belongs to nobody."""
+    """Check that no member has a free partition."""
     return not any(
         coordinator.partition_epoch[p] == 0
         for m in coordinator.members.values()
@@ -587,7 +587,7 @@ def valid_stable_group_state() -> bool:
 
 @always
 def valid_member_epoch() -> bool:
-    """Who has reached the target epoch has nothing that is meant for another member."""
+    """Check that a client in the target epoch has no partition of another member's target."""
     return all(
         c.member_epoch != coordinator.target_epoch
         or not any(

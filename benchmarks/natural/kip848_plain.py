@@ -1,6 +1,6 @@
 """KIP-848 in plain Python: the states of kip848.py without perturbations.
 
-Nobody then leaves, crashes or is fenced, and all subscribe to every topic: that part is left out.
+Without them no client leaves, crashes or is fenced, and all subscribe to every topic.
 Usage: kip848_plain.py [NAME=VALUE ...].
 """
 
@@ -105,7 +105,7 @@ def heartbeat(s: State, i: int, c: Client) -> State:
 
 
 def received(c: Client, epoch: int, member_id: int, assignment: Set | None) -> Client:
-    """A client after a response."""
+    """Return a client after a response."""
     c = c._replace(in_flight=False, epoch=epoch, id=member_id)
     reconciles = False
     if assignment is None:
@@ -123,7 +123,7 @@ def received(c: Client, epoch: int, member_id: int, assignment: Set | None) -> C
 
 
 def handled(s: State, request: Any) -> Iterator[State]:
-    """What the coordinator does about a heartbeat: a state for each target assignment."""
+    """Yield the states after a heartbeat: one for each target assignment."""
     client, member_id, epoch, reported, connection = request
     known = s.members[member_id - 1] if member_id else None
     if known is None:
@@ -203,7 +203,7 @@ def correct(s: State) -> bool:
 
 
 def step(s: State, after: State) -> bool:
-    """Epochs do not decrease."""
+    """Check that epochs do not decrease."""
     mine = zip(s.clients, after.clients, strict=True)
     members = zip(s.members, after.members, strict=False)
     return all(b.epoch <= 0 or b.epoch >= a.epoch for a, b in mine) and all(

@@ -53,7 +53,7 @@ def successors(state: State) -> Iterator[State]:
 
 
 def correct(state: State) -> bool:
-    """Tokens differ; a client whose session lives has the newest token, or none."""
+    """Check that tokens differ, and that clients in a live session have the newest one or none."""
     _, clients, (sessions, _, newest), _ = state
     tokens = [token for _, token, _ in clients if token > 0]
     return len(tokens) == len(set(tokens)) and all(

@@ -63,7 +63,7 @@ def successors(state: State) -> Iterator[State]:
 
 
 def correct(state: State) -> bool:
-    """A writer is alone; those who share have the value of memory."""
+    """Check that a writer is alone, and that sharers have the value of memory."""
     _, caches, (memory, *_) = state
     lines = [line for line, _, _ in caches]
     if MODIFIED in lines and len(lines) - lines.count(INVALID) != 1:

@@ -37,7 +37,7 @@ def successors(state: State) -> Iterator[State]:
 
 
 def proposals(sent: Sent, ballot: int) -> Iterator[int]:
-    """The values that a leader may propose, once for each reason."""
+    """Yield the values that a leader may propose, once for each reason."""
     promised = [m for m in sent if m[0] == "promise" and m[2] == ballot]
     for quorum in QUORUMS:
         heard = [m for m in promised if m[1] in quorum]

@@ -1,6 +1,6 @@
-"""Raft: elections and replication of a log, as one writes it down first.
+"""Raft: elections and replication of a log, in the style of TLA+.
 
-Messages stay in the network. Whoever receives one chooses among all messages of a kind.
+Messages stay in the network. A receiver chooses among all messages of a kind.
 """
 
 from typing import Literal

@@ -19,7 +19,7 @@ State = tuple[Any, ...]  # the messages, then the servers
 
 
 def later(server: State, term: int) -> State:
-    """A server after it has seen a term."""
+    """Return a server after it has seen a term."""
     if term <= server[0]:
         return server
     return (term, FOLLOWER, NOBODY, server[3], server[4], frozenset(), (0,) * SERVERS)
@@ -37,7 +37,7 @@ def successors(state: State) -> Iterator[State]:
 
 
 def moves(sent: frozenset[Any], me: int, server: State) -> Iterator[tuple[Any, State]]:
-    """What a server may send, and its state afterwards."""
+    """Yield the message that a server may send, if any, and its state afterwards."""
     term, role, voted, log, commit, votes, match = server
     mine = (log[-1] if log else 0, len(log))
     if role != LEADER and term < MAX_TERM:
@@ -89,7 +89,7 @@ def moves(sent: frozenset[Any], me: int, server: State) -> Iterator[tuple[Any, S
 
 
 def correct(state: State) -> bool:
-    """One leader a term; committed entries agree."""
+    """Check that a term has one leader, and that committed entries agree."""
     for a, b in combinations(state[1], 2):
         if a[1] == b[1] == LEADER and a[0] == b[0]:
             return False

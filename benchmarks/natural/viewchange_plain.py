@@ -22,7 +22,7 @@ def successors(state: State) -> Iterator[State]:
 
 
 def moves(sent: frozenset[Any], me: int, replica: State) -> Iterator[tuple[Any, State]]:
-    """What a replica may send, and its state afterwards."""
+    """Yield the message that a replica may send, if any, and its state afterwards."""
     message: tuple[Any, ...]
     view, normal, log, last, commit = replica
     primary = view % REPLICAS == me
@@ -59,7 +59,7 @@ def moves(sent: frozenset[Any], me: int, replica: State) -> Iterator[tuple[Any, 
 
 
 def correct(state: State) -> bool:
-    """Committed entries agree, and a view has one primary that is normal."""
+    """Check that committed entries agree, and that a view has one normal primary."""
     replicas = state[1]
     for a, b in combinations(replicas, 2):
         both = min(a[4], b[4])
