@@ -104,8 +104,8 @@ class _Doubled(dict[str, Any]):
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
-        names = [name for name, _ in pairs]
-        self.twice = next(name for at, name in enumerate(names) if name in names[:at])
+        last = {name: at for at, (name, _) in enumerate(pairs)}
+        self.twice = next(name for at, (name, _) in enumerate(pairs) if last[name] != at)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -77,13 +77,9 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="Viper's heuristic pruning of the search, for comparison; "
         "the verdict never depends on it",
     )
-    check.add_argument(
-        "--timeout",
-        type=argument(read_seconds),
-        default=math.inf,
-        metavar="S",
-        help="give up after this time (90, 10m, 2h), reading included, with exit code 3; "
-        "in a folder: on a level",
+    _add_timeout(
+        check,
+        ", reading included, with exit code 3; in a folder: on reading a file, and on a level",
     )
     check.add_argument(
         "--certain",
@@ -108,6 +104,7 @@ def _add_convert(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     convert.add_argument("to_file", type=Path, metavar="TO", help="the file or folder to write")
     convert.add_argument("--to", choices=FORMATS, default="jsonl", help="its format (jsonl)")
     _add_format(convert)
+    _add_timeout(convert, " of reading FILE, with exit code 3; then nothing is written")
     convert.set_defaults(run=run_convert)
 
 
@@ -122,6 +119,16 @@ def _add_format(parser: argparse.ArgumentParser) -> None:
         "--initial",
         choices=("known", "unknown"),
         help="whether a value that nobody wrote may be the initial one",
+    )
+
+
+def _add_timeout(parser: argparse.ArgumentParser, covers: str) -> None:
+    parser.add_argument(
+        "--timeout",
+        type=argument(read_seconds),
+        default=math.inf,
+        metavar="S",
+        help=f"give up after this time (90, 10m, 2h){covers}",
     )
 
 
@@ -161,8 +168,7 @@ def run_check(args: argparse.Namespace) -> int:
                 expected="such a folder; one history is checked by one process",
                 code="SW709",
             )
-        limit = None if math.isinf(args.timeout) else args.timeout
-        with Interruptions(), Watchdog(limit, None, "reading the history"):
+        with Interruptions(), Watchdog(_limit(args), None, "reading the history"):
             began = time.process_time()
             history = _read(args)
             read = time.process_time() - began
@@ -260,9 +266,12 @@ def _check_many(args: argparse.Namespace, options: Options) -> int:
 def run_convert(args: argparse.Namespace) -> int:
     """Convert a history; the exit code."""
     from statewalk.checker.history import formats
+    from statewalk.checker.machine.limits import Interruptions
+    from statewalk.checker.machine.watch import CutShort, Watchdog
 
     try:
-        history = _read(args)
+        with Interruptions(), Watchdog(_limit(args), None, "reading the history"):
+            history = _read(args)
         if args.to_file.resolve() == args.file.resolve():
             raise HistoryError(
                 "the history would be written over itself",
@@ -271,6 +280,11 @@ def run_convert(args: argparse.Namespace) -> int:
                 code="SW706",
             )
         lost = formats.write(history, args.to_file, args.to)
+    except CutShort as end:
+        if end.reason != "time":
+            raise
+        streams.warn(f"{args.file}: not read within {args.timeout:g} seconds\n")
+        return INCONCLUSIVE
     except OSError as error:
         streams.warn(f"{no_access(error, args.file)}\n")
         return MISTAKE
@@ -280,6 +294,11 @@ def run_convert(args: argparse.Namespace) -> int:
     if not lost:
         streams.say("  nothing was dropped\n")
     return HOLDS
+
+
+def _limit(args: argparse.Namespace) -> float | None:
+    seconds: float = args.timeout
+    return None if math.isinf(seconds) else seconds
 
 
 def _read(args: argparse.Namespace) -> History:

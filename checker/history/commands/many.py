@@ -7,6 +7,7 @@ go on. A file's check is a pure function of the file and the options.
 from __future__ import annotations
 
 import json
+import math
 import multiprocessing
 import os
 import time
@@ -108,12 +109,15 @@ def _below(folder: Path) -> Iterator[Path]:
 def check_file(path: str, asked: Asked) -> Row:
     """Check one history; whatever goes wrong is told in the row."""
     from statewalk.checker.history.certify.replay import Mismatch
+    from statewalk.checker.machine.watch import CutShort
 
     began = time.perf_counter()
     row = Row(path, OURS)
     try:
         _check(row, asked)
-    except Undecided:
+    except (Undecided, CutShort) as end:
+        if isinstance(end, CutShort) and end.reason != "time":
+            raise
         row.outcome, row.message = UNDECIDED, f"no verdict in {asked.options.timeout:g} seconds"
     except (HistoryError, OSError) as error:
         row.outcome, row.message = UNREADABLE, str(error)
@@ -130,6 +134,7 @@ def _check(row: Row, asked: Asked) -> None:
     from statewalk.checker.history.decide.check import summary
     from statewalk.checker.history.explain import report
     from statewalk.checker.history.explain.judging import judged
+    from statewalk.checker.machine.watch import Watchdog
 
     path = Path(row.file)
     if path.is_symlink() and not is_one(path):
@@ -140,7 +145,9 @@ def _check(row: Row, asked: Asked) -> None:
             code="SW709",
         )
     began = time.process_time()
-    history = formats.read(path, asked.format, asked.initial)
+    limit = asked.options.timeout
+    with Watchdog(None if math.isinf(limit) else limit, None, "reading the history"):
+        history = formats.read(path, asked.format, asked.initial)
     read = time.process_time() - began
     row.transactions = len(history)
     verdicts, found = judged(history, asked.level, asked.options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -44,7 +45,7 @@ def recognise(path: Path) -> tuple[str, Path]:
             return "viper", path
         raise _unknown(path, "session files J*.log (viper), *.log (cobra) or history.edn in it")
     with opened(path) as file:
-        head = file.read(_HEAD)
+        head = file.read(_HEAD).removeprefix(BOM_UTF8)
     if dbcop.looks_like(head, path.stat().st_size):  # text is none: its counts would be huge
         return "dbcop", path
     if polysi.looks_like(head):

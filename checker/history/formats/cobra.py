@@ -89,9 +89,10 @@ def write(history: History, folder: Path) -> list[str]:
         for kind, key, value in txn.operations
         if kind == WRITE
     }
-    sessions: dict[int, bytes] = {}
+    sessions: dict[int, bytearray] = {}
     for txn in plain.transactions:
-        body = struct.pack(">cQ", b"S", txn.number)
+        body = sessions.setdefault(txn.session, bytearray())
+        body += struct.pack(">cQ", b"S", txn.number)
         for kind, key, value in txn.operations:
             if kind == WRITE:
                 body += struct.pack(">c3Q", b"W", value, key, value)
@@ -100,7 +101,6 @@ def write(history: History, folder: Path) -> list[str]:
             else:
                 body += struct.pack(">c4Q", b"R", _INITIAL_TXN, _INITIAL_WRITE, key, 0)
         body += struct.pack(">cQ", b"C", txn.number)
-        sessions[txn.session] = sessions.get(txn.session, b"") + body
     write_folder(history, folder, (r"\w[\w-]{0,99}", "{:06d}"), sessions, plain.lost)
     return plain.lost.told()
 

@@ -11,11 +11,12 @@ from typing import Any
 
 from statewalk.checker.history.data import Fraction
 
+# One way to match each text: what follows a repetition cannot be part of it.
+_SPACE = re.compile(r"[\s,]*(?:;[^\n]*(?:\n[\s,]*|\Z))*")
 _TOKEN = re.compile(
-    r"""[\s,]*(?:;[^\n]*[\s,]*)*
-    (?:(?P<open>\#\{|[\[({])|(?P<close>[\])}])|(?P<discard>\#_)|(?P<tag>\#[A-Za-z][^\s,;"(){}\[\]]*)
-    |"(?P<string>(?:[^"\\]|\\.)*)"|\\(?P<char>[^\s()\[\]{}",;]+|.)
-    |(?P<word>[^\s,;"(){}\[\]]+)|(?P<end>\Z))""",
+    r"""(?P<open>\#\{|[\[({])|(?P<close>[\])}])|(?P<tag>\#[A-Za-z][^\s,;"(){}\[\]]*)
+    |"(?P<string>[^"\\]*(?:\\.[^"\\]*)*)"|\\(?P<char>[^\s()\[\]{}",;]+|.)
+    |(?P<word>[^\s,;"(){}\[\]]+)|(?P<end>\Z)""",
     re.VERBOSE | re.DOTALL,
 )
 _CLOSING = {"[": "]", "(": ")", "{": "}", "#{": "}"}
@@ -49,31 +50,45 @@ class Reader:
         """Start at the beginning."""
         self.text, self.at = text, 0
 
-    def _next(self) -> re.Match[str]:
+    def _blank(self) -> int:
+        found = _SPACE.match(self.text, self.at)
+        return self.at if found is None else found.end()
+
+    def skip(self, depth: int = 0) -> int:
+        """Go to the next value, past white space, comments and what ``#_`` leaves out; its place.
+
+        ``#_ #_ a b`` leaves out two values: each ``#_`` one, whatever is between them.
+        """
+        left_out = 0
+        while True:
+            self.at = self._blank()
+            if self.text.startswith("#_", self.at):
+                left_out, self.at = left_out + 1, self.at + 2
+            elif left_out:
+                left_out -= 1
+                self._value(depth + 1)
+            else:
+                return self.at
+
+    def more(self) -> bool:
+        """Whether another value follows."""
+        return self.skip() < len(self.text)
+
+    def value(self, depth: int = 0) -> Any:
+        """The next value: int, float, str, Name, bool, None, list, dict."""
+        self.skip(depth)
+        return self._value(depth)
+
+    def _value(self, depth: int) -> Any:
+        if depth > _DEEPEST:
+            raise EdnError(f"nested more than {_DEEPEST} deep", self.at)
         found = _TOKEN.match(self.text, self.at)
         if found is None:
             raise EdnError("an unfinished string or a stray sign", self.at)
         self.at = found.end()
-        return found
-
-    def more(self) -> bool:
-        """Whether another value follows."""
-        here = self.at
-        end = self._next().lastgroup == "end"
-        self.at = here
-        return not end
-
-    def value(self, depth: int = 0) -> Any:
-        """The next value: int, float, str, Name, bool, None, list, dict."""
-        if depth > _DEEPEST:
-            raise EdnError(f"nested more than {_DEEPEST} deep", self.at)
-        found = self._next()
         kind, start = found.lastgroup, found.start()
         if kind == "open":
             return self._collection(found["open"], start, depth)
-        if kind == "discard":
-            self.value(depth + 1)
-            return self.value(depth)
         if kind == "tag":
             return self.value(depth + 1)
         if kind == "string":
@@ -88,20 +103,16 @@ class Reader:
 
     def _collection(self, opening: str, start: int, depth: int) -> Any:
         items: list[Any] = []
-        while True:
-            here = self.at
-            found = self._next()
-            if found.lastgroup == "close":
-                if found["close"] != _CLOSING[opening]:
-                    raise EdnError(f"{found['close']} closes {opening}", found.start())
+        while (at := self.skip(depth)) < len(self.text):
+            sign = self.text[at]
+            if sign in "])}":
+                if sign != _CLOSING[opening]:
+                    raise EdnError(f"{sign} closes {opening}", at)
+                self.at += 1
                 break
-            if found.lastgroup == "end":
-                raise EdnError(f"{opening} is never closed", start)
-            if found.lastgroup == "discard":
-                self.value(depth + 1)
-                continue
-            self.at = here
-            items.append(self.value(depth + 1))
+            items.append(self._value(depth + 1))
+        else:
+            raise EdnError(f"{opening} is never closed", start)
         if opening != "{":
             return items
         if len(items) % 2:

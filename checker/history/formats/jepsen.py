@@ -121,7 +121,7 @@ def _operations(build: Builder, text: str) -> list[tuple[dict[str, Any], int]]:
     reader, found = Reader(text), []
     try:
         while reader.more():
-            line = bisect_right(breaks, _skip(text, reader.at)) + 1
+            line = bisect_right(breaks, reader.at) + 1
             value = reader.value()
             for op in value if isinstance(value, list) else [value]:
                 if not isinstance(op, dict):
@@ -137,12 +137,6 @@ def _operations(build: Builder, text: str) -> list[tuple[dict[str, Any], int]]:
             "operation maps, one per line, or one vector of them",
         ) from None
     return found
-
-
-def _skip(text: str, at: int) -> int:
-    while at < len(text) and (text[at].isspace() or text[at] == ","):
-        at += 1
-    return at
 
 
 def _transaction(

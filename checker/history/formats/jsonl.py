@@ -29,7 +29,8 @@ from statewalk.checker.history.data import (
     History,
     Scalar,
 )
-from statewalk.dsl.files import MOST, SaidTwice, decoded, opened
+from statewalk.checker.history.formats.plain import record_in
+from statewalk.dsl.files import MOST, SaidTwice, opened
 
 VERSION = 1
 _WRITES = {"w": WRITE, "i": INSERT, "d": DELETE, "append": APPEND}
@@ -105,7 +106,7 @@ def _outcome(build: Builder, record: dict[str, Any], number: int, open_: dict[Sc
 def _record(build: Builder, line: bytes, number: int) -> dict[str, Any] | None:
     """What a line says; None for a last one that was cut off."""
     try:
-        record = decoded(line, Fraction)
+        record = record_in(line, Fraction)
     except SaidTwice as error:
         raise build.fail(str(error), f"line {number}", "each field once") from None
     except (ValueError, RecursionError) as error:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from statewalk.checker.history.data import (
     APPEND,
@@ -24,10 +25,25 @@ from statewalk.checker.history.data import (
     Scalar,
 )
 from statewalk.checker.history.errors import HistoryError
+from statewalk.dsl.files import decoded
 
 UNRECORDED = "that sessions were not recorded (now one for each transaction)"
 GOES_ON = "that a session goes on after an indeterminate transaction"
 _LARGEST = 2**63
+_DEEPEST = 100
+_NESTED = (list, dict)
+
+
+def record_in(line: bytes, fraction: Callable[[str], float] = float) -> Any:
+    """The JSON value of a line. Raises `SaidTwice`, ValueError, RecursionError where it is deep."""
+    found = decoded(line, fraction)
+    level = [found] if line.count(b"[") + line.count(b"{") > _DEEPEST else []
+    for _ in range(_DEEPEST):
+        inside = [v if isinstance(v, list) else v.values() for v in level if isinstance(v, _NESTED)]
+        level = [part for parts in inside for part in parts]
+    if level:
+        raise RecursionError(f"nested more than {_DEEPEST} deep")
+    return found
 
 
 class Lost(Counter[str]):
@@ -153,7 +169,7 @@ def write_folder(
     history: History,
     folder: Path,
     shape: tuple[str, str],
-    text: dict[int, bytes],
+    text: Mapping[int, bytes | bytearray],
     lost: Lost,
     more: Mapping[str, bytes] = MappingProxyType({}),
 ) -> None:

@@ -7,6 +7,7 @@ first transaction that writes nothing but 0 says which keys there are.
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from pathlib import Path
 
 from statewalk.checker.history.data import READ, WRITE, Builder, History
@@ -29,7 +30,7 @@ def read(path: Path) -> History:
     closed = set[int]()
     with opened(path, MOST) as lines:
         for number, line in enumerate(lines, 1):
-            if not line.strip():
+            if not (line := line.removeprefix(BOM_UTF8) if number == 1 else line).strip():
                 continue
             found = _LINE.match(line)
             if found is None:

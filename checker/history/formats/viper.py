@@ -26,8 +26,14 @@ from statewalk.checker.history.data import (
     History,
     Scalar,
 )
-from statewalk.checker.history.formats.plain import Lost, has_times, nothing_left, write_folder
-from statewalk.dsl.files import SaidTwice, decoded, read_bytes
+from statewalk.checker.history.formats.plain import (
+    Lost,
+    has_times,
+    nothing_left,
+    record_in,
+    write_folder,
+)
+from statewalk.dsl.files import SaidTwice, read_bytes
 
 _OP = (
     '["r", key, value, is_dead], ["w", key, value, succeeded], ["i"|"d", key, written, read, '
@@ -63,7 +69,7 @@ def read(folder: Path) -> History:
 def _line(build: Builder, text: bytes, number: int, session: str) -> None:
     where = f"line {number}"
     try:
-        record = decoded(text)
+        record = record_in(text)
     except SaidTwice as error:
         raise build.fail(str(error), where, "each field once") from None
     except (ValueError, RecursionError) as error:
@@ -170,7 +176,7 @@ def write(history: History, folder: Path) -> list[str]:
     """Write a log folder; what could not be expressed, in words."""
     lost = Lost()
     values = _Values(history, lost)
-    lines: dict[int, bytes] = {}
+    lines: dict[int, bytearray] = {}
     for t in range(len(history)):
         if history.status[t] != OK:
             lost["transactions that did not commit"] += 1
@@ -179,8 +185,7 @@ def write(history: History, folder: Path) -> list[str]:
         lost["transaction ids"] += t in history.names
         lost["model states"] += t in history.states
         ops = [x for op in history.operations(t) for x in _written_op(history, op, values, lost)]
-        s = int(history.session[t])
-        lines[s] = lines.get(s, b"") + _text({"value": ops})
+        lines.setdefault(int(history.session[t]), bytearray()).extend(_text({"value": ops}))
     if not lines:
         raise nothing_left(history)
     lost["that the initial state is unknown"] += not history.initial_known

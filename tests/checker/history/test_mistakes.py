@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from statewalk.checker.cli import main
+from statewalk.checker.history.commands.many import Asked, check_file
+from statewalk.checker.history.decide.check import Options
 
 HEAD = '{"statewalk-history": 1}\n'
 ONE = '{"session": 0, "ops": [["w", "x", 1]]}\n'
@@ -123,3 +125,11 @@ def test_a_limit_covers_the_reading_of_a_history(run: Run) -> None:
     code, printed = run("check", "long.jsonl", "--timeout", "0.1")
 
     assert (3, "long.jsonl: undecided within 0.1 seconds") == (code, printed)
+    assert (3, "long.jsonl: not read within 0.1 seconds") == (
+        run("convert", "long.jsonl", "out.jsonl", "--timeout", "0.1")
+    )
+    assert not Path("out.jsonl").exists()
+    assert ("undecided", "no verdict in 0.1 seconds") == (
+        (row := check_file("long.jsonl", Asked("si", options=Options(timeout=0.1)))).outcome,
+        row.message,
+    )
