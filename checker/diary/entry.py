@@ -7,19 +7,31 @@ import shlex
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Literal
 
 from statewalk.dsl.errors import RunError
+from statewalk.dsl.files import read_text
 
 NAMED = re.compile(r"^(\d\d)-[\w-]+\.md$")
 LANGUAGES = ("python", "fizz", "tla", "text")  # of blocks that are files
 _FENCE = re.compile(r"^(`{3,}) *(\w*) *(.*?) *$")
-_DRAWN = re.compile(r"^<!-- (statewalk (?:export|history check) .*?) -->$")
+_DRAWN = re.compile(r"^<!-- (statewalk (?:export|history check) \S.*?) -->$")
 _EXERCISE = re.compile(r"^<!-- exercise: (\S+) (\S+)\n(.*?)^-->$", re.MULTILINE | re.DOTALL)
 DATED = re.compile(r"^\*(\d{1,2} \w+ \d{4})\*$", re.MULTILINE)  # a line below the title
 _ASKED = re.compile(r"^(.*?) *(statewalk .*)$")
 PROMPT = "$ "
+# What the commands of an entry may be, and the options that name what they write.
+COMMANDS = (
+    "check", "compare", "conform", "convert", "cover", "explain", "export", "history check",
+    "history collect", "history from-trace", "models", "profile", "query", "replay", "show",
+    "simulate", "test",
+)  # fmt: skip
+OUTPUTS = (
+    "--dot", "--events", "--graph", "--html", "--json", "--junit", "--markdown", "--out",
+    "--pytest", "--sarif", "--spark-folder", "--svg", "--tell",
+)  # fmt: skip
+_NEVER = ("--allow-files", "--url")
 _NO_SPEC = shutil.ignore_patterns(".statewalk", "__pycache__")
 
 
@@ -121,6 +133,13 @@ class Entry:
             while at < len(lines) and lines[at].rstrip() != opened[1]:
                 at += 1
             kind = _kind(opened[2], opened[3], lines[first - 2] if first > 1 else "")
+            if kind == ("commands", "") and not "".join(lines[first:at][:1]).startswith(PROMPT):
+                raise RunError(
+                    "SW381",
+                    f"{self.path}:{first + 1}: this block begins without a command.",
+                    why="A console block holds commands, and below each of them what it prints.",
+                    help="Begin it with $ statewalk check SPEC, or make it a block text.",
+                )
             if kind is not None:
                 found.append(Cell(*kind, first, tuple(lines[first:at])))
             at += 1
@@ -146,15 +165,51 @@ def _asked(entry: Entry, line: str) -> tuple[str, str]:
 
 
 def words_of(entry: Path, command: str) -> list[str]:
-    """A command without its first word. Raises RunError[SW381] unless that is `statewalk`."""
-    first, *words = shlex.split(command) or [""]
-    if first != "statewalk" or not words or words[0] in ("diary", "explore", "resume"):
+    """A command without its first word.
+
+    Raises:  RunError[SW381] for a command that a diary does not run, and for output outside of the
+    entry's folder
+    """
+    first, *words = split(entry, command) or [""]
+    if first != "statewalk" or not any(" ".join(words[:n]) in COMMANDS for n in (1, 2)):
         raise RunError(
             "SW381",
             f"{entry}: this is nothing that a diary runs: {command}",
-            help="It runs statewalk's commands that end by themselves, and | head, tail and grep.",
+            why=f"Its commands are statewalk's {', '.join(COMMANDS)}, and | head, tail and grep.",
         )
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        option, equals, value = word.partition("=")
+        named = [name for name in (*OUTPUTS, *_NEVER) if option[:2] == "--" != option]
+        named = [name for name in named if name.startswith(option)]  # names may be cut short
+        if any(name in _NEVER for name in named):
+            raise RunError("SW381", f"{entry}: a diary does not run this with {word}: {command}")
+        if named:
+            _is_inside(entry, value if equals else following, command)
+        elif words[:2] == ["history", "collect"]:
+            _is_inside(entry, word, command)
     return words
+
+
+def _is_inside(entry: Path, name: str, command: str) -> None:
+    """Raises RunError[SW381] for what lies outside of the folder where a command runs."""
+    file = PurePath(name)
+    if file.is_absolute() or ".." in file.parts:
+        raise RunError(
+            "SW381",
+            f"{entry}: {file} is outside of the entry's folder: {command}",
+            why="An entry may come from elsewhere, so its commands write below its folder.",
+            help=f"Write {file.name or 'another name'} instead.",
+        )
+
+
+def split(entry: Path, command: str) -> list[str]:
+    """The words of a command. Raises RunError[SW381] where quotes are not closed."""
+    try:
+        if "\0" in command:
+            raise ValueError("it has a NUL character")
+        return shlex.split(command)
+    except ValueError as error:
+        raise RunError("SW381", f"{entry}: this is no command ({error}): {command}") from None
 
 
 def is_diary(folder: Path) -> bool:
@@ -171,7 +226,16 @@ def entries(folder: Path) -> list[Entry]:
             f"There is no entry of a diary in {folder}: a file whose name is like 01-title.md.",
             help="Begin one with: statewalk diary new TITLE",
         )
-    return [Entry(path, path.read_text(encoding="utf-8")) for path in names]
+    return [Entry(path, text_of(path)) for path in names]
+
+
+def text_of(path: Path) -> str:
+    """The text of a file. Raises RunError[SW381]."""
+    try:
+        return read_text(path)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise RunError("SW381", f"{path} cannot be read: {why}.") from None
 
 
 def entry(found: Sequence[Entry], number: str) -> Entry:

@@ -109,7 +109,10 @@ def _aligned(tokens: Sequence[Token], at: int, *_: object) -> str:
 
 def in_diary(target: str) -> str | None:
     """Entries lead to their pages; what is outside of the diary is no part of the site."""
-    parts = urlsplit(target)
+    try:
+        parts = urlsplit(target)
+    except ValueError:  # such as http://[
+        return None
     if not parts.scheme and parts.path.startswith(".."):
         return None
     if not parts.scheme and re.fullmatch(r"[\w-]+\.md", parts.path):

@@ -6,6 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from statewalk.checker.diary.entry import text_of
+
 if TYPE_CHECKING:
     from statewalk.checker.diary.entry import Entry
 
@@ -67,7 +69,7 @@ def _files(entry: Entry) -> dict[str, str]:
     names = [file.name for file in own] + sorted(set(_BESIDE.findall(entry.text)))
     files = {name: entry.pinned.parent / entry.number / name for name in names}
     return {
-        name: file.read_text("utf-8")
+        name: text_of(file)
         for name, file in files.items()
         if name not in solutions and file.is_file() and not file.is_symlink()
     }

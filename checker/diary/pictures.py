@@ -15,16 +15,16 @@ _NODE = re.compile(r'^  (\w+)(\(?)\["(.*)"\]\)?$')
 _EDGE = re.compile(r'^  (\w+) -->\|"(.*)"\| (\w+)$')
 _TURN = re.compile(r"^  (\w+|\[\*\]) --> (\w+)(?:: (.*))?$")
 _LANE = re.compile(r"^  participant (L\d+) as (.*)$")
-_NOTE = re.compile(r"^  Note over (L\d+): (\d+)\. (.*?)(?: ← (.*))?$")
+_NOTE = re.compile(r"^  Note over (L\d+): (\d{1,9})\. (.*?)(?: ← (.*))?$")
 _ARROW = re.compile(r"^  (L\d+)->>(L\d+): (.*)$")
-_BACK = re.compile(r"^  Note over L\d+: back to state (\d+), for ever$")
+_BACK = re.compile(r"^  Note over L\d+: back to state (\d{1,9}), for ever$")
 _MARKS = (("#quot;", '"'), ("#lt;", "<"), ("#gt;", ">"), ("#35;", "#"))
 _WIDE = 1050
 _CHANGES = ("~ ", "+ ", "- ")
 
 
 def drawn(text: str) -> str:
-    """A picture; nothing where the text is of another kind."""
+    """A picture; nothing where the text is of another kind, or has an arrow of another kind."""
     if text.startswith("flowchart"):
         return _graph(text.splitlines())
     if text.startswith("stateDiagram"):
@@ -44,18 +44,22 @@ def _sequence(lines: list[str]) -> str:
     found: list[Event] = []
     loop = None
     for line in lines:
-        if lane := _LANE.match(line):
-            names[lane[1]] = _plain(lane[2])
+        if declared := _LANE.match(line):
+            names[declared[1]] = _plain(declared[2])
         elif back := _BACK.match(line):
             loop = int(back[1])
         elif note := _NOTE.match(line):
             got = (_plain(note[4]),) if note[4] else ()
-            found.append(Event(int(note[2]), names[note[1]], _plain(note[3]), received=got))
+            lane = names.get(note[1], note[1])  # a lane may begin without being declared
+            found.append(Event(int(note[2]), lane, _plain(note[3]), received=got))
         elif (arrow := _ARROW.match(line)) and found:
             kind: Literal["call", "message"] = "call" if arrow[3][:2] in _CHANGES else "message"
             told = _plain(arrow[3], "\n")
             step = found[-1].step
-            found.append(Event(step, names[arrow[1]], told, names[arrow[2]], kind))
+            source, target = (names.get(name, name) for name in (arrow[1], arrow[2]))
+            found.append(Event(step, source, told, target, kind))
+        elif "->" in line:
+            return ""
     if not found:
         return ""
     picture = drawing_of(found, loop, bad=found[-1].step if loop is None else None)
@@ -77,8 +81,10 @@ def _graph(lines: list[str]) -> str:
     """Boxes, and what leads from one to another, which unfolds."""
     nodes = {m[1]: (m[3].split("<br/>"), bool(m[2])) for m in map(_NODE.match, lines) if m}
     edges = [(m[1], m[3], _plain(m[2])) for m in map(_EDGE.match, lines) if m]
-    if not nodes:
+    if not nodes or any("--" in s and not (_NODE.match(s) or _EDGE.match(s)) for s in lines):
         return ""
+    for name in (name for a, b, _ in edges for name in (a, b)):
+        nodes.setdefault(name, ([name], False))  # one without a text need not be declared
     initial = [name for name, (_, first) in nodes.items() if first] or list(nodes)[:1]
     levels = _levels(initial, edges)
     at = {name: number for number, name in enumerate(nodes)}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -22,7 +21,7 @@ from pathlib import Path
 from textwrap import dedent, indent
 from typing import TYPE_CHECKING
 
-from statewalk.checker.diary.entry import NAMED, PROMPT, Cell, Entry, copy_pinned, words_of
+from statewalk.checker.diary.entry import NAMED, PROMPT, Cell, Entry, copy_pinned, split, words_of
 from statewalk.checker.diary.patch import solution_of
 from statewalk.checker.library import library_folder
 from statewalk.checker.traces.reading import load_trace
@@ -42,7 +41,8 @@ _LAST = re.compile(r" · levels \S+$")  # goes to the next line where a time is 
 _PROGRESS = re.compile(r"^\d\d:\d\d:\d\d .*\n", re.MULTILINE)
 _LEFT_OUT = "…"
 _DEEPEST = 20  # indentation of lines that are shown without theirs
-_GREP = re.compile(r"^-(E|A\d+)$")
+_GREP = re.compile(r"^-(E|A\d{1,9})$")
+_COUNT = re.compile(r"^-\d{1,9}$")
 
 
 @dataclass
@@ -207,20 +207,23 @@ def _output(entry: Entry, command: str, here: Path, run: Execute) -> list[str]:
     text = run(words_of(entry.path, first), here).replace(f"{library_folder()}/", "models/")
     lines = [line.rstrip() for line in text.rstrip().splitlines()]
     for pipe in pipes:
-        lines = _piped(entry, shlex.split(pipe), lines)
+        lines = _piped(entry, split(entry.path, pipe), lines)
     return lines
 
 
 def _piped(entry: Entry, words: Sequence[str], lines: list[str]) -> list[str]:
     """`head -N`, `tail -N` and `grep [-E] [-AN] PATTERN` as the programs of these names do it."""
     match words:
-        case ["head", count] if count[1:].isdigit():
+        case ["head", count] if _COUNT.match(count):
             return lines[: int(count[1:])]
-        case ["tail", count] if count[1:].isdigit():
-            return lines[-int(count[1:]) :]
+        case ["tail", count] if _COUNT.match(count):
+            return lines[max(0, len(lines) - int(count[1:])) :]
         case ["grep", *options, pattern] if all(_GREP.match(o) for o in options):
             more = max((int(o[2:]) for o in options if o != "-E"), default=0)
-            hits = [n for n, line in enumerate(lines) if re.search(pattern, line)]
+            try:
+                hits = [n for n, line in enumerate(lines) if re.search(pattern, line)]
+            except (re.error, RecursionError) as error:
+                raise RunError("SW381", f"{entry.path}: grep {pattern}: {error}") from None
             shown = {k for n in hits for k in range(n, min(n + more + 1, len(lines)))}
             return [lines[n] for n in sorted(shown)]
     raise RunError("SW381", f"{entry.path}: a diary does not know this pipe: {' '.join(words)}")

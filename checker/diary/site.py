@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from statewalk.checker.diary.entry import DATED, copy_pinned
+from statewalk.checker.diary.entry import DATED, copy_pinned, text_of
 from statewalk.checker.diary.markup import markdown, to_html
 from statewalk.checker.machine.files import write_text
 from statewalk.checker.page.html import asset, hashed
@@ -48,7 +48,7 @@ def page_name(entry: Entry) -> str:
 
 def _name_of(found: Sequence[Entry]) -> str:
     readme = found[0].path.parent / "README.md"
-    text = readme.read_text(encoding="utf-8") if readme.exists() else ""
+    text = text_of(readme) if readme.exists() else ""
     title = re.search(r"^# +(.*)$", text, re.MULTILINE)
     return title[1] if title else "Diary"
 
@@ -56,7 +56,7 @@ def _name_of(found: Sequence[Entry]) -> str:
 def _index(played: Sequence[Played]) -> str:
     """The README of the folder up to its first section, the entries, and the words in them."""
     readme = played[0].entry.path.parent / "README.md"
-    text = readme.read_text(encoding="utf-8") if readme.exists() else "# Diary\n"
+    text = text_of(readme) if readme.exists() else "# Diary\n"
     opening = markdown({}).render(text.partition("\n## ")[0])
     rows = "".join(
         f'<li><a href="{page_name(p.entry)}"><b>{p.entry.number}</b> {escape(p.entry.title)}</a>'

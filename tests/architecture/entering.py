@@ -31,7 +31,7 @@ ENTERS: dict[str, str] = {
         "Model dsl/state dsl/values contract engines machine states traces verdict"
     ),
     "checker/contract": "Model dsl/words machine",
-    "checker/diary": "dsl/errors library machine page traces",
+    "checker/diary": "dsl/errors dsl/files library machine page traces",
     "checker/disk": "dsl/errors dsl/files dsl/model contract engines machine native",
     "checker/engines": (
         "Model dsl/fizz/text dsl/fizz/translate dsl/flows dsl/loader dsl/source dsl/state "

@@ -48,26 +48,26 @@ FIXED = ("fingerprint", "depth", "parent", "action", "actor", "arguments", "expa
 
 SPECS_OF_GRAPHS = ROOT / "tests/checker/graph/specs"
 KINDS = {
-    "N_0_log": "list<element: int64>",
-    "N_0_seen": "list<element: int64>",
-    "N_0_bag": "list<element: int64>",
-    "N_0_votes": "list<element: struct<term: int64, who: string>>",
-    "N_0_sent": "list<element: struct<class: string, ok: bool, term: int64, who: string>>",
-    "N_0_pair": "struct<_1: int64, _2: string>",
-    "N_0_odd": "struct<_1: int64, _2_text: string>",
-    "N_0_point": "list<element: int64>",
-    "N_0_at": "map<list<element: int64>, int64 ('N_0_at')>",
-    "N_0_by": "map<string, list<element: int64> ('N_0_by')>",
-    "N_0_nested": "map<string, map<string, list<element: int64> ('value')> ('N_0_nested')>",
-    "N_0_unnamed_text": "map<string, int64 ('N_0_unnamed_text')>",
-    "N_0_mixed_text": "list<element: string>",
-    "N_0_union_text": "string",
-    "N_0_flags_text": "string",
-    "N_0_kinds_text": "string",
-    "N_0_large_text": "string",
-    "N_0_peer": "string",
-    "N_0_colour": "string",
-    "N_0_empty": "struct<class: string>",
+    "Node_0_log": "list<element: int64>",
+    "Node_0_seen": "list<element: int64>",
+    "Node_0_bag": "list<element: int64>",
+    "Node_0_votes": "list<element: struct<term: int64, who: string>>",
+    "Node_0_sent": "list<element: struct<class: string, ok: bool, term: int64, who: string>>",
+    "Node_0_pair": "struct<_1: int64, _2: string>",
+    "Node_0_odd": "struct<_1: int64, _2_text: string>",
+    "Node_0_point": "list<element: int64>",
+    "Node_0_at": "map<list<element: int64>, int64 ('Node_0_at')>",
+    "Node_0_by": "map<string, list<element: int64> ('Node_0_by')>",
+    "Node_0_nested": "map<string, map<string, list<element: int64> ('value')> ('Node_0_nested')>",
+    "Node_0_unnamed_text": "map<string, int64 ('Node_0_unnamed_text')>",
+    "Node_0_mixed_text": "list<element: string>",
+    "Node_0_union_text": "string",
+    "Node_0_flags_text": "string",
+    "Node_0_kinds_text": "string",
+    "Node_0_large_text": "string",
+    "Node_0_peer": "string",
+    "Node_0_colour": "string",
+    "Node_0_empty": "struct<class: string>",
 }
 CUT = """
     from statewalk import State, action, any_of, constraint, old, on_step
@@ -219,21 +219,30 @@ def test_values_have_types_that_sql_looks_into(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("states", "predicate"),
     [
-        (3, "len(N_0_log) = 1"),
-        (4, "list_contains(N_0_seen, 0)"),
-        (7, "N_0_votes[1].who = 'x'"),
-        (6, "len(list_filter(N_0_sent, lambda m: m.class = 'Ack')) = 1"),
-        (7, "cardinality(N_0_at) = 1 AND N_0_at[[1, 2]] = 3"),
-        (6, "list_contains(N_0_nested['a']['b'], 3)"),
-        (6, "1 IN (SELECT unnest(N_0_bag))"),
-        (6, "N_0_union_text = '''0'''"),
-        (3, "N_0_union_text = '0'"),
+        (3, "len(Node_0_log) = 1"),
+        (4, "list_contains(Node_0_seen, 0)"),
+        (7, "Node_0_votes[1].who = 'x'"),
+        (6, "len(list_filter(Node_0_sent, lambda m: m.class = 'Ack')) = 1"),
+        (7, "cardinality(Node_0_at) = 1 AND Node_0_at[[1, 2]] = 3"),
+        (6, "list_contains(Node_0_nested['a']['b'], 3)"),
+        (6, "1 IN (SELECT unnest(Node_0_bag))"),
+        (6, "Node_0_union_text = '''0'''"),
+        (3, "Node_0_union_text = '0'"),
     ],
 )
 def test_sql_looks_into_values(kinds: Path, states: int, predicate: str) -> None:
     found = Database(kinds).ask(f"SELECT count(*) FROM states WHERE {predicate}")
 
     assert ((states,),) == found.rows
+
+
+def test_the_questions_of_the_page_are_answered(kinds: Path) -> None:
+    page = (ROOT / "docs/graph.md").read_text(encoding="utf-8")
+    block = next(b for b in page.split("```sql\n") if "Node_0_log" in b).partition("```")[0]
+    asked = [line.partition("--")[0] for line in block.splitlines()]
+
+    assert 6 == len(asked)
+    assert all(Database(kinds).ask(question).rows for question in asked)
 
 
 def test_a_graph_of_another_format_is_refused(tmp_path: Path) -> None:

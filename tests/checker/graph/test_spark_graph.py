@@ -92,11 +92,11 @@ def test_spark_sql_looks_into_values_as_duckdb_does(tmp_path: Path) -> None:
     options = SearchOptions(threads=1, keep_going=True)
     write_graph(model, options, native.explore(model, options), tmp_path / "g")
     tables, database = SparkTables(tmp_path / "g"), Database(tmp_path / "g")
-    first = states_where(tables, "get(N_0_votes, 0).who = 'x'", None)
-    nested = "SELECT N_0_nested['a']['b'] AS n, N_0_at FROM states ORDER BY fingerprint"
+    first = states_where(tables, "get(Node_0_votes, 0).who = 'x'", None)
+    nested = "SELECT Node_0_nested['a']['b'] AS n, Node_0_at FROM states ORDER BY fingerprint"
 
-    assert first.rows == states_where(database, "N_0_votes[1].who = 'x'", None).rows
+    assert first.rows == states_where(database, "Node_0_votes[1].who = 'x'", None).rows
     assert 7 == len(first.rows)
     assert tables.ask(nested).rows == database.ask(nested).rows
     assert states_where(tables, "TRUE", None).rows == states_where(database, "TRUE", None).rows
-    assert ((3,),) == tables.ask("SELECT count(*) FROM states WHERE size(N_0_log) = 1").rows
+    assert ((3,),) == tables.ask("SELECT count(*) FROM states WHERE size(Node_0_log) = 1").rows

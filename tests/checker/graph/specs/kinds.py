@@ -24,7 +24,7 @@ class Empty(Record):
     pass
 
 
-class N(Role):
+class Node(Role):
     log: list[int] = []
     seen: set[int] = set()
     bag: Bag[int] = Bag()
@@ -42,7 +42,7 @@ class N(Role):
     flags: int | bool = 0
     kinds: list[int] | tuple[int, ...] = []
     large: int = 0
-    peer: "N | None" = None
+    peer: "Node | None" = None
     colour: Colour = Colour.RED
     empty: Empty | None = None
 
@@ -78,4 +78,4 @@ class N(Role):
         self.colour = Colour.BLUE
 
 
-n = N()
+node = Node()
