@@ -3,7 +3,9 @@
 Kept are warnings of texts in which there was no mistake; mistakes are found again each time. The
 name of an entry is the digest of all that rules could have looked at: the texts of the spec's
 modules and of what they import, the constants, what the modules hold after they ran, and this
-program itself. An entry holds data alone; what is torn, damaged or not ours counts as none.
+program itself. An entry holds data alone; what is torn, damaged or not ours counts as none. Entries
+are in the user's folder for caches; in continuous integration, where others may fill that, there
+are none.
 """
 
 from __future__ import annotations
@@ -12,20 +14,20 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from statewalk.dsl import caches
 from statewalk.dsl.described import Described, Unclear
 from statewalk.dsl.errors import Mistakes, Span, SpecError
 from statewalk.dsl.files import read_bytes
 from statewalk.dsl.inputs import unnoticed
 from statewalk.dsl.source.modules import Loading
 
-FOLDER = Path(__file__).parent / "__pycache__" / "found"
+_PROGRAM = os.path.dirname(os.path.abspath(__file__))
 _MOST = 1000  # entries; of more, those go that nobody asked for longest
 _LARGE = 1 << 20  # bytes of an entry: none is as large
 _SMALL = 3000  # characters of a spec: rules are through it sooner than through its digest
@@ -53,14 +55,20 @@ def remembered(
 
 def _entry_of(loading: Loading, inputs: Inputs) -> Path | None:
     """The file for what is found in a spec as it was loaded; None where nothing is kept of it."""
+    if caches.in_ci():
+        return None
     texts = [module.source for module in loading.modules]
     if sum(len(source.text) for source in texts) < _SMALL:
         return None
     if all(source.dialect == "fizz" for source in texts):  # hardly any rule looks at these
         return None
     try:
+        with unnoticed():
+            folder, stamp = caches.folder("found"), caches.stamp(_PROGRAM)
+        if folder is None:
+            return None
         found = Described(loading.by_name)
-        found.add((_stamp(), sys.version, os.getcwd(), loading.mutant, loading.assuming))
+        found.add((stamp, sys.version, os.getcwd(), loading.mutant, loading.assuming))
         found.add([(s.path, s.digest, s.dialect) for s in texts])
         found.add(sorted(inputs().items()))
         found.add(
@@ -77,24 +85,7 @@ def _entry_of(loading: Loading, inputs: Inputs) -> Path | None:
             found.module(module)
     except (OSError, Unclear):
         return None
-    return FOLDER / f"{found.digest()}.json"
-
-
-@cache
-def _stamp() -> str:
-    """What changes when a file does that finds something, or may help to. Raises OSError."""
-    digest = blake2b(digest_size=16)
-    for file in _sources(os.path.dirname(os.path.abspath(__file__))):
-        with unnoticed(), open(file, "rb") as stream:
-            digest.update(blake2b(stream.read()).digest())
-        digest.update(file.encode("utf-8", "surrogateescape"))
-    return digest.hexdigest()
-
-
-def _sources(folder: str) -> Iterator[str]:
-    for here, folders, files in os.walk(folder):
-        folders.sort()
-        yield from (os.path.join(here, name) for name in sorted(files) if name.endswith(".py"))
+    return folder / f"{found.digest()}.json"
 
 
 # -- an entry on disk ------------------------------------------------------------------------------
@@ -133,7 +124,6 @@ def _write(entry: Path, warned: list[SpecError]) -> None:
         ]
     )  # fmt: skip
     with unnoticed(), suppress(OSError):
-        entry.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=".", dir=entry.parent)
         try:
             with os.fdopen(handle, "w", encoding="ascii") as stream:

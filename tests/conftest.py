@@ -4,9 +4,13 @@ through, and what tests cost where ``--cpu`` asks for it.
 
 from __future__ import annotations
 
+import atexit
 import gc
+import os
 import resource
+import shutil
 import signal
+import tempfile
 from collections import defaultdict
 from collections.abc import Generator
 from typing import Any
@@ -25,6 +29,13 @@ settings.load_profile("few")
 # A shell ignores it for what runs in the background, and `nohup` too; what we start inherits that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Tests leave nothing in the caches of whoever runs them; the processes that share the tests share
+# these.
+if "STATEWALK_TESTS" not in os.environ:
+    os.environ["STATEWALK_TESTS"] = os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, os.environ["XDG_CACHE_HOME"], ignore_errors=True)
+os.environ.pop("CI", None)  # what a test is about does not depend on where it runs
 
 # What loads something once and asks much of it: each file of these goes to one process.
 LOADED_ONCE = ("tests/docs/test_model_pages.py", "tests/models/")

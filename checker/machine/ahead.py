@@ -186,7 +186,10 @@ def _type(text: str, folder: str, ids: str) -> Any:
 def main() -> None:
     """Compile all that are not kept yet, with as many processes as there are processors."""
     kernels = all_kernels()
-    said = f"Compiling {len(kernels)} kernels, once: later checks start at once\n"
+    said = (
+        f"Compiling {len(kernels)} kernels, once: later checks start at once, of every user where "
+        "this installation takes files\n"
+    )
     sys.stdout.write(said)
     sys.stdout.flush()
     processes = min(os.cpu_count() or 1, 8)
@@ -196,6 +199,8 @@ def main() -> None:
 
 
 def _compile(module: str, name: str) -> None:
+    place: Any = import_module("statewalk.checker.machine.compiling")
+    place.ahead = True
     compiled(module, name)
 
 

@@ -4,18 +4,28 @@ When numba prepares to load or compile its first kernel it imports `scipy.linalg
 multiplies matrices; that costs more than all our kernels together. Ours do not, so it is told that
 there is no SciPy, for the moment of that one import.
 
-Kernels are compiled once and kept on disk by numba. Its cache notices changes of a kernel's own
-file only, while a kernel holds the code of those it calls and the constants it names, whatever file
-they are in. So all kernels have one stamp, over the text of all files in `SOURCES`.
+Kernels are compiled once and kept on disk in numba's format. Its own cache notices changes of a
+kernel's own file only, while a kernel holds the code of those it calls and the constants it names,
+whatever file they are in. So all kernels have one stamp, over the text of all files in `SOURCES`.
 """
+
+# mypy: disable-error-code="no-untyped-call"
+# (numba's classes for caches have no types)
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
-from collections.abc import Callable
-from hashlib import sha256
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from hashlib import blake2b, sha256
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+from statewalk.dsl import caches
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -35,6 +45,8 @@ SOURCES = (
 
 
 COMPILING = "compiling the engine"
+_SEAL = 16  # bytes
+_VERSIONS = 4  # of kernels, that are kept
 _PATIENCE = 60.0  # seconds to wait for another process, which may have been suspended
 
 
@@ -58,16 +70,28 @@ def prepare_numba() -> None:
 
 prepare_numba()
 
-from numba import njit, types  # noqa: E402  (after the preparation)
+import numba  # noqa: E402  (after the preparation)
+from numba import njit, types  # noqa: E402
+from numba.core.caching import (  # noqa: E402
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+)
 
 
 def _stamp() -> str:
     """What changes when a source of the kernels does."""
     folder = Path(__file__).parents[1]
-    return sha256(b"\0".join((folder / name).read_bytes() for name in SOURCES)).hexdigest()
+    texts = [(folder / name).read_bytes() for name in SOURCES]
+    return sha256(b"\0".join([numba.__version__.encode(), *texts])).hexdigest()
 
 
 STAMP = _stamp()
+NAME = f"kernels/{STAMP[:16]}"
+"""The folder of these kernels, in one for caches."""
+INSTALLED = not {"site-packages", "dist-packages"}.isdisjoint(Path(__file__).parts)
+ahead = False
+"""Whether this process compiles kernels for every user of an installation."""
 
 
 def _by_type(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -102,45 +126,192 @@ def _while(doing: str, work: Callable[..., Any]) -> Callable[..., Any]:
     return told
 
 
+class _Names(CompileResultCacheImpl):
+    """What numba calls the files of a kernel, wherever they are."""
+
+    def __init__(self, function: Any) -> None:  # not numba's, which looks for one folder to write
+        self._lineno = function.__code__.co_firstlineno
+        self._locator = SimpleNamespace(
+            _py_file=function.__code__.co_filename,  # named in a warning
+            get_cache_path=lambda: str(tree_of(function)),
+            get_source_stamp=lambda: STAMP,
+            get_disambiguator=lambda: str(self._lineno),
+            ensure_cache_path=lambda: None,
+        )
+        module = function.__module__.rpartition(".")[2]
+        abi = getattr(sys, "abiflags", "")
+        self._filename_base = self.get_filename_base(f"{module}.{function.__qualname__}", abi)
+
+
+class _Sealed(IndexDataCacheFile):
+    """The files of a kernel, each with a digest at its end that unpickling ignores."""
+
+    @contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[Any]:
+        with super()._open_for_write(filepath) as file:
+            yield file
+            file.flush()
+            file.write(_seal(filepath, Path(file.name).read_bytes()))
+
+    def _load_index(self) -> Any:
+        with suppress(FileNotFoundError):
+            self._check(self._index_path)
+        return super()._load_index()
+
+    def _load_data(self, name: str) -> Any:
+        self._check(self._data_path(name))
+        return super()._load_data(name)
+
+    def _check(self, path: str) -> None:
+        text = Path(path).read_bytes()
+        if text[-_SEAL:] != _seal(path, text[:-_SEAL]):
+            raise ValueError(f"{path} does not hold what was written to it")
+
+
+def _seal(path: str, text: bytes) -> bytes:
+    return blake2b(os.path.basename(path).encode() + text, digest_size=_SEAL).digest()
+
+
+class Kept(FunctionCache):
+    """A kernel on disk: read beside its source and in the user's folder, written to one of them.
+
+    What cannot be read, or was torn, is compiled anew.
+    """
+
+    _impl_class = _Names
+
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        self._function = function
+        self._cache_file = _Sealed(self._cache_path, self._impl.filename_base, STAMP)
+        # compared before the rest is read, which may name types that have moved since
+        self._cache_file._version = f"{numba.__version__} {STAMP}"
+        self._to(tree_of(function))
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the compiled kernel for a signature; None where there is none."""
+        for folder in readable(self._function):
+            index = self._to(folder)
+            try:
+                made = super().load_overload(sig, target_context)
+            except FileNotFoundError:
+                continue
+            except (OSError, ValueError):  # damaged, or of an earlier version
+                with suppress(OSError):
+                    os.unlink(index)
+                continue
+            if made is not None:
+                return made
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Do nothing: `_once` keeps a kernel when it compiles it."""
+
+    def write(self, folder: Path, sig: Any, data: Any) -> None:
+        """Keep a compiled kernel in a folder."""
+        self._to(folder)
+        super().save_overload(sig, data)
+
+    def _to(self, folder: Path) -> Path:
+        file = self._cache_file
+        file._cache_path, index = str(folder), folder / file._index_name
+        file._index_path = str(index)
+        return index
+
+
+def tree_of(function: Any) -> Path:
+    """Return the folder beside a kernel's source."""
+    return Path(function.__code__.co_filename).parent / "__pycache__"
+
+
+def readable(function: Any) -> list[Path]:
+    """Return the folders in which a kernel may be kept already."""
+    if named := os.environ.get("NUMBA_CACHE_DIR"):
+        return [Path(named) / NAME]
+    try:
+        return [tree_of(function), caches.place() / NAME]
+    except (OSError, RuntimeError):
+        return [tree_of(function)]
+
+
+def writable(function: Any) -> Path | None:
+    """Return the folder in which to keep a kernel; None where nothing can be written.
+
+    That is the user's. Kernels are kept beside their sources in a checkout, in what Spark unpacks,
+    and where they are compiled ahead for every user of an installation.
+    """
+    if named := os.environ.get("NUMBA_CACHE_DIR"):
+        return _made(Path(named) / NAME)
+    found = _made(tree_of(function)) if ahead or not INSTALLED else None
+    return found or _users()
+
+
+def _users() -> Path | None:
+    """Return the user's folder for these kernels; of those of other versions, a few stay."""
+    top = caches.folder("kernels")
+    if top is None:
+        return None
+    if not (found := top / STAMP[:16]).exists():
+        with suppress(OSError):
+            others = sorted(top.iterdir(), key=lambda folder: folder.stat().st_mtime)
+            for old in others[: 1 - _VERSIONS]:
+                shutil.rmtree(old, ignore_errors=True)
+    return _made(found)
+
+
+def _made(folder: Path) -> Path | None:
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK | os.X_OK):
+            return folder
+    return None
+
+
 def _once(compiled: Any) -> Callable[..., Any]:
     """Compiling a kernel and keeping it, which another process may do meanwhile: it is waited for,
     and what it kept is loaded.
     """
     compile_it, cache, context = compiled._compiler.compile, compiled._cache, compiled.targetctx
-    save = _while("", cache.save_overload)  # a file is written whole
+    write = _while("", cache.write)  # a file is written whole
 
     def once(args: Any, return_type: Any) -> Any:
         from statewalk.checker.machine.locks import waited_for  # no part of any kernel
 
-        with waited_for(Path(f"{cache._cache_file._index_path}.lock"), _PATIENCE):
+        folder = writable(compiled.py_func)
+        if folder is None:
+            _warn_once()
+            return compile_it(args, return_type)
+        with waited_for(Path(f"{cache._to(folder)}.lock"), _PATIENCE):
             made = cache.load_overload(args, context)
             if made is not None:
                 context.insert_user_function(made.entry_point, made.fndesc, [made.library])
                 return made
             made = compile_it(args, return_type)
-            save(args, made)
+            with suppress(OSError):  # a full disk: the next process compiles it again
+                write(folder, args, made)
         return made
 
     return once
 
 
+@cache
+def _warn_once() -> None:
+    from statewalk.checker.machine import streams  # no part of any kernel
+
+    streams.warn(
+        f"warning: the compiled engine is not kept, and each run compiles it anew: "
+        f"{caches.problem(NAME)}. Set NUMBA_CACHE_DIR to a folder that takes files.\n"
+    )
+
+
 def _kept(function: Callable[..., Any], **options: Any) -> Any:
     """Compile without the interpreter's lock, and keep the machine code on disk."""
-    compiled = _by_type(nogil=True, cache=True, **options)(function)
+    compiled = _by_type(nogil=True, **options)(function)
+    compiled._cache = Kept(function)
+    compiled._compiler.compile = _once(compiled)
     # these are asked for by name
     compiled._compile_for_args = _while(COMPILING, compiled._compile_for_args)
-    file: Any = getattr(compiled._cache, "_cache_file", None)
-    if hasattr(file, "_source_stamp"):
-        compiled._compiler.compile = _once(compiled)
-        compiled._cache.save_overload = _nothing  # it is kept already
-        file._source_stamp = STAMP
-        # compared before the rest is read, which may name types that have moved since
-        file._version = f"{file._version} {STAMP}"
     return compiled
-
-
-def _nothing(*_: object) -> None:
-    """Stands where numba keeps what is kept already."""
 
 
 def kernel(function: Callable[..., Any]) -> Any:

@@ -12,8 +12,9 @@ ENTERS: dict[str, str] = {
         "machine native refinement states traces verdict"
     ),
     "checker/commands": (
-        "Model dsl/fizz/convert dsl/words api behaviours compare contract diary engines explore "
-        "graph library machine page refinement report spark/session states traces verdict walk"
+        "Model dsl/caches dsl/fizz/convert dsl/words api behaviours compare contract diary engines "
+        "explore graph library machine page refinement report spark/session states traces verdict "
+        "walk"
     ),
     "checker/commands/behaviours": (
         "Model api behaviours commands/arguments conform conforming conforming_on_spark contract "
@@ -62,7 +63,7 @@ ENTERS: dict[str, str] = {
     "checker/liveness": (
         "Model dsl/assemble dsl/state dsl/values contract engines machine native states verdict"
     ),
-    "checker/machine": "dsl/errors dsl/source",
+    "checker/machine": "dsl/caches dsl/errors dsl/source",
     "checker/native": (
         "Model dsl/inputs dsl/state dsl/values contract engines machine states symmetry"
     ),
@@ -95,7 +96,7 @@ ENTERS: dict[str, str] = {
     "dsl/fizz": "blocks errors mutants source",
     "dsl/fizz/rules": "errors fizz/names fizz/text source state",
     "dsl/fizz/runtime": "binding declared errors flows state values view words",
-    "dsl/fizz/text": "blocks declared errors files source",
+    "dsl/fizz/text": "blocks caches declared errors files source",
     "dsl/fizz/translate": (
         "binding blocks errors files fizz/names fizz/rules fizz/text model source values"
     ),

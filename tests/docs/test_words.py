@@ -32,13 +32,13 @@ copied current damaged data database deadline decide decided declared did differ
 each empty end ended entry exist expanded expect expected explanation explore extra factory fail
 failed failure first fit fixed fizz followed following forget fps free full given has held here high
 hold home how indent inner inside item json keep last leave library listed lock look lost made mask
-mean meant merged met mine missed more most move native now number offset old one opened other ours
-out outside over own owner pair parameter parent part placed plain position possible printable
-priority progress prop properties python question raised reading reason refuse report rest result
-running said same saved say scan search second setting settings short show shown size some spark
-spread start statement statewalk stopped strict tag take taken target tell test there thread time
-told total two txn unknown used violated violation waiting wanted watch way what where whole why
-width within without word work write written wrong you
+mean meant merged met mine missed more most move native needed now number offset old one opened
+other ours out outside over own owner pair parameter parent part placed plain position possible
+printable priority progress prop properties python question raised reading reason refuse report rest
+result running said same saved say scan search second setting settings short show shown size some
+spark spread start statement statewalk stopped strict tag take taken target tell test there thread
+time told total two txn unknown used violated violation waiting wanted warn watch way what where
+whole why width within without word work write written wrong you
 """
 
 

@@ -66,6 +66,7 @@ def examined() -> Iterator[Finding]:
     yield Finding("system", f"{platform.platform(terse=True)}, {_processors()} processors")
     yield _memory()
     yield _folder()
+    yield _caches()
     yield _supervisor()
     yield from _packages()
     yield _java()
@@ -98,6 +99,16 @@ def _folder() -> Finding:
     except OSError as error:
         said = f"{here} takes no files: {error.strerror or error}"
         return Finding("this folder", said, "Name another for runs: --out DIR.", needed=False)
+
+
+def _caches() -> Finding:
+    """Where caches are, and whether they can be written."""
+    from statewalk.dsl import caches
+
+    if why := caches.problem():
+        remedy = "What is compiled is not kept. Set NUMBA_CACHE_DIR to a folder that takes files."
+        return Finding("caches", why, remedy, needed=False)
+    return Finding("caches", f"takes files: {caches.place()}")
 
 
 def _supervisor() -> Finding:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
-from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
 from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 from lark.exceptions import VisitError
 
+from statewalk.dsl import caches
 from statewalk.dsl.errors import Span, SpecError, source_lines
 from statewalk.dsl.fizz.text.build import Build
 from statewalk.dsl.fizz.text.build_exprs import BuildError
@@ -42,13 +41,12 @@ def _parser() -> Lark:
 
 
 def _tables() -> str | bool:
-    """Where the parser's tables are kept, beside the compiled modules: making them takes longer
-    than parsing. Lark notices when the grammar, its own version or Python's has changed.
+    """Return the file that keeps the parser's tables: making them takes longer than parsing.
+
+    Lark notices when the grammar, its own version or Python's has changed.
     """
-    folder = _GRAMMAR.parent / "__pycache__"
-    with suppress(OSError):
-        folder.mkdir(exist_ok=True)
-    return str(folder / "fizz.lark.tables") if os.access(folder, os.W_OK) else False
+    folder = caches.folder("fizz")
+    return False if folder is None else str(folder / "fizz.lark.tables")
 
 
 def split_front_matter(text: str) -> tuple[str, str, int]:

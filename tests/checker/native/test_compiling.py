@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
@@ -18,6 +19,7 @@ from numba.core.dispatcher import Dispatcher
 
 from statewalk.checker.machine import compiling
 from statewalk.checker.machine.locks import waited_for
+from statewalk.checker.native.kernels import tables
 from tests.places import ROOT
 
 KERNELS = [name for name in compiling.SOURCES if "kernels" in name]
@@ -168,3 +170,57 @@ def test_an_outer_kernel_follows_a_change_of_what_it_calls(tmp_path: Path) -> No
 
     assert [str(int(before[0]) * 5)] == after[:1]
     assert all(old != new for old, new in zip(before, after, strict=True))
+
+
+MARK = KEEPING.replace('print("ready", flush=True)\ninput()\n', "")
+
+
+def marked(cache: Path) -> str:
+    """What a process that needs a kernel says of where it finds and keeps it."""
+    given = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "NUMBA_DEBUG_CACHE": "1"}
+    command = [sys.executable, "-c", MARK]
+    done = subprocess.run(command, env=given, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "[ True]" in done.stdout
+    return done.stdout + done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("end", ["*.nbi", "*.nbc"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: b"",
+        lambda text: text[: len(text) // 2],
+        lambda text: text[:-1],
+        lambda text: text[:200] + bytes([text[200] ^ 1]) + text[201:],
+    ],
+)
+def test_a_kernel_that_is_damaged_is_compiled_anew(
+    damage: Callable[[bytes], bytes], end: str, tmp_path: Path
+) -> None:
+    assert "data saved" in marked(tmp_path)
+    (file,) = tmp_path.rglob(end)
+    file.write_bytes(damage(file.read_bytes()))
+
+    assert "data saved" in marked(tmp_path)
+    assert "data saved" not in marked(tmp_path)
+
+
+def test_a_kernel_under_the_name_of_another_is_not_believed(tmp_path: Path) -> None:
+    marked(tmp_path)
+    (file,) = tmp_path.rglob("*.nbc")
+    other = file.with_name(file.name.replace(".1.", ".2."))
+    shutil.copy(file, other)
+
+    cache: Any = tables.put_hashed._cache._cache_file
+    cache._check(str(file))
+    with pytest.raises(ValueError, match="does not hold"):
+        cache._check(str(other))
+
+
+def test_where_nothing_can_be_written_it_is_compiled_and_said_once(tmp_path: Path) -> None:
+    (tmp_path / "no folder").write_text("")
+    said = marked(tmp_path / "no folder")
+
+    assert 1 == said.count("warning: the compiled engine is not kept")
+    assert "data saved" not in said

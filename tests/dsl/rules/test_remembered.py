@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from statewalk.dsl import loader, remembered
+from statewalk.dsl import caches, loader, remembered
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.model import Model
 from statewalk.dsl.rules.all import check_tree
@@ -55,7 +55,8 @@ _FILLER = "# what stands here makes it large enough to be worth it\n" * 60
 @pytest.fixture
 def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A spec with a warning, of three files; what is found is kept below ``tmp_path``."""
-    monkeypatch.setattr(remembered, "FOLDER", tmp_path / "kept" / "found")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "kept"))
+    monkeypatch.delenv(caches.CI, raising=False)
     path = tmp_path / "counting.py"
     path.write_text(SPEC + _FILLER)
     (tmp_path / "parts.py").write_text(
@@ -63,6 +64,12 @@ def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
     (tmp_path / "helper.py").write_text(HELPER)
     return path
+
+
+def folder() -> Path:
+    found = caches.folder("found")
+    assert found is not None
+    return found
 
 
 @pytest.fixture
@@ -84,7 +91,7 @@ def told(spec: Path, **constants: Any) -> list[str]:
 
 
 def entry() -> Path:
-    (found,) = remembered.FOLDER.glob("*.json")
+    (found,) = folder().glob("*.json")
     return found
 
 
@@ -158,14 +165,14 @@ def test_what_cannot_be_described_is_looked_at_each_time(spec: Path, looks: list
     told(spec)
 
     assert len(looks) == 2
-    assert not list(remembered.FOLDER.glob("*"))
+    assert not list(folder().glob("*"))
 
 
 def test_another_version_of_ours_looks_anew(
     spec: Path, looks: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told(spec)
-    monkeypatch.setattr(remembered, "_stamp", lambda: "another")
+    monkeypatch.setattr(caches, "stamp", lambda *folders: "another")
     told(spec)
 
     assert len(looks) == 2
@@ -199,7 +206,7 @@ def test_an_entry_under_the_name_of_another_is_not_believed(spec: Path, looks: l
     told(spec)
     one = entry()
     told(spec, N=3)
-    (other,) = set(remembered.FOLDER.glob("*.json")) - {one}
+    (other,) = set(folder().glob("*.json")) - {one}
     other.write_bytes(one.read_bytes())
     told(spec, N=3)
 
@@ -207,7 +214,7 @@ def test_an_entry_under_the_name_of_another_is_not_believed(spec: Path, looks: l
 
 
 def test_without_a_folder_everything_is_looked_at(spec: Path, looks: list[int]) -> None:
-    remembered.FOLDER.parent.write_text("no folder")
+    (spec.parent / "kept").write_text("no folder")
 
     assert told(spec) == told(spec)
     assert len(looks) == 2
@@ -220,7 +227,7 @@ def test_old_entries_make_room(
     for n in range(9):
         told(spec, N=n)
 
-    assert len(list(remembered.FOLDER.iterdir())) <= 4
+    assert len(list(folder().iterdir())) <= 4
     told(spec, N=8)
     assert len(looks) == 9
 

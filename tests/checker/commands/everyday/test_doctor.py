@@ -12,6 +12,7 @@ from statewalk.checker import api
 from statewalk.checker.cli import main
 from statewalk.checker.commands.everyday import doctor
 from statewalk.checker.machine import extras, supervisor
+from statewalk.dsl import caches
 
 
 @pytest.fixture(autouse=True)
@@ -56,3 +57,26 @@ def test_an_engine_that_counts_otherwise_is_found(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(doctor, "examined", lambda: iter([doctor._engine()]))
 
     assert 2 == main(["doctor"])
+
+
+@pytest.mark.parametrize("home", ["/dev/null", ""])
+def test_caches_that_cannot_be_written_are_named(
+    home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", home)
+    monkeypatch.setenv("HOME", "/dev/null")
+    found = doctor._caches()
+
+    assert "-   " == found.mark
+    assert "NUMBA_CACHE_DIR" in found.remedy
+
+
+def test_caches_of_another_user_are_not_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert f"takes files: {tmp_path / 'statewalk'}" == doctor._caches().found
+    monkeypatch.setattr("os.geteuid", lambda: (tmp_path / "statewalk").stat().st_uid + 1)
+
+    assert "belongs to another user" in doctor._caches().found
+    assert caches.folder("found") is None
