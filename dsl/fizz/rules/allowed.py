@@ -53,6 +53,14 @@ def _is_harmless(name: str) -> bool:
 # What nothing in a file may be called: a name that has no value, or not yet, is looked up among
 # Python's, whatever the file says of it elsewhere.
 TAKEN = (FUNCTIONS - VALUES) | {n for n in dir(builtins) if n[0] != "_" and not _is_harmless(n)}
+# Of these, what a variable, a field or a parameter of a file may be called all the same, as none of
+# the language's functions is. It is not called, so that it leads nowhere should it have no value;
+# nor is it a name of the module, which Python would look up among its own.
+OWN = (
+    TAKEN
+    - FUNCTIONS
+    - _words("classmethod issubclass locals isinstance property setattr staticmethod super")
+)
 
 _LIST = "append clear copy count extend index insert pop remove reverse sort"
 _DICT = "clear copy get items keys pop popitem setdefault update values"

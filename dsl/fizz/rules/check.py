@@ -22,6 +22,7 @@ from statewalk.dsl.fizz.rules.allowed import (
     INSTEAD,
     LITERALS,
     MODULES,
+    OWN,
     TAKEN,
     VALUES,
 )
@@ -79,7 +80,7 @@ class _Check:
             for name in _written(part):
                 self._spelling(name, part)
             for name in _made(part):
-                if name in TAKEN:
+                if name in TAKEN and (isinstance(part, _NAMED) or not self._may_be_own(name)):
                     self.python(
                         part, f"Nothing can be called '{name}': it has a meaning of its own."
                     )
@@ -146,7 +147,7 @@ class _Check:
     def _name(self, node: ast.Name, visible: set[str], *, called: bool = False) -> None:
         word = node.id
         if (
-            (word in visible and word not in TAKEN)
+            self._is_own(word, visible, called=called)
             or word == "__returns__"
             or not isinstance(node.ctx, ast.Load)
         ):
@@ -162,6 +163,14 @@ class _Check:
             self.python(node, f"'{word}' is a function of Python's, not of this language.", word)
         else:
             self._unknown(node, visible)
+
+    def _is_own(self, word: str, visible: set[str], *, called: bool = False) -> bool:
+        """Whether a name is one of the file's where it stands."""
+        return word in visible and (word not in TAKEN or (self._may_be_own(word) and not called))
+
+    def _may_be_own(self, word: str) -> bool:
+        """Whether a name of Python's may be that of a variable: not of one of the module."""
+        return word in OWN and word not in self.top
 
     def _unknown(self, node: ast.Name, visible: set[str]) -> None:
         word = node.id
@@ -217,7 +226,7 @@ class _Check:
     # -- attributes and calls -----------------------------------------------------------------
     def _attribute(self, node: ast.Attribute, visible: set[str], *, called: bool = False) -> None:
         word, root = node.attr, node.value
-        own = isinstance(root, ast.Name) and root.id in visible and root.id not in TAKEN
+        own = isinstance(root, ast.Name) and self._is_own(root.id, visible)
         if isinstance(root, ast.Name) and not own and root.id in FUNCTIONS:
             if root.id == "symmetry":
                 return  # the translation says which kinds there are

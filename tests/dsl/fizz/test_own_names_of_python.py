@@ -9,7 +9,7 @@ import pytest
 from statewalk import check
 from statewalk.dsl.errors import StatewalkError
 from statewalk.dsl.fizz.convert import convert
-from statewalk.dsl.fizz.rules.allowed import VALUES
+from statewalk.dsl.fizz.rules.allowed import OWN, VALUES
 from tests.cases import some
 
 SPEC = """---
@@ -69,11 +69,15 @@ KINDS = {
     "lambda": {"TOP": "OWN = lambda x: 5", "LOCAL": "for k in [1]:\n        n = OWN(3)"},
     "local": {"LOCAL": "OWN = [5, 6]"},
     "state": {"MADE": "2\n    OWN = 1", "LOCAL": "OWN = 3 - OWN"},
+    "parameter": {"TOP": "func f_(OWN):\n    return [OWN]", "ONE": "y = f_(3)"},
+    "field": {"ONE": "self.OWN = 2\n        self.x = self.OWN - 2"},
     "role": {"TOP": "role OWN:\n    action Init:\n        self.z = 0", "MADE": "OWN(z=4)"},
 }
 CHOICES = [(kind, "any") for kind in ("function", "def", "lambda", "role")]  # n = any(...)
 ALL = ((kind, own) for own in sorted(VALUES) for kind in KINDS)
 PAIRS = some((pair for pair in ALL if pair not in CHOICES), every=200)
+OF_VARIABLES = ("local", "state", "parameter", "field")
+OWNS = some(((kind, own) for own in sorted(OWN) for kind in OF_VARIABLES), every=10)
 
 
 def found(folder: Path, kind: str, own: str) -> tuple[object, ...]:
@@ -97,3 +101,46 @@ def found(folder: Path, kind: str, own: str) -> tuple[object, ...]:
 @pytest.mark.parametrize(("kind", "own"), PAIRS)
 def test_a_name_of_pythons_is_as_good_as_any(kind: str, own: str, tmp_path: Path) -> None:
     assert found(tmp_path, kind, "own") == found(tmp_path, kind, own)
+
+
+@pytest.mark.parametrize(("kind", "own"), OWNS)
+def test_a_variable_may_be_called_like_what_the_language_has_not(
+    kind: str, own: str, tmp_path: Path
+) -> None:
+    assert found(tmp_path, kind, "own") == found(tmp_path, kind, own)
+
+
+@pytest.mark.parametrize(
+    ("kind", "own"),
+    [("function", "open"), ("constant", "open"), ("lambda", "eval"), ("role", "vars")],
+)
+def test_a_name_of_the_module_is_not(kind: str, own: str, tmp_path: Path) -> None:
+    assert ("SW155",) == found(tmp_path, kind, own)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "open = 1\n    n = open('MARK')",
+        "if n > 3:\n        open = 1\n    n = open('MARK')",
+        "if n > 3:\n        open = 1\n    f = open\n    n = f('MARK')",
+        "for open in []:\n        pass\n    n = list(sorted(['MARK'], key=open))[0]",
+        "n = [open for open in []] + [open('MARK')]",
+        "n = [open for open in []] + [open]",
+    ],
+)
+def test_a_name_of_a_variable_without_a_value_leads_nowhere(body: str, tmp_path: Path) -> None:
+    path, mark = tmp_path / "spec.fizz", tmp_path / "mark"
+    text = f"action Init:\n    n = 0\naction A:\n    {body}\n"
+    path.write_text(text.replace("MARK", str(mark)))
+    again = tmp_path / "converted.py"
+
+    codes = [""]
+    try:
+        again.write_text(convert(str(path)))
+        codes += [check(spec, engine="reference").verdict for spec in (path, again)]
+    except StatewalkError as error:
+        codes = [error.code]
+
+    assert codes in (["", "error", "error"], ["SW155"], ["SW153"])
+    assert not mark.exists()
