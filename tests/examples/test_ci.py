@@ -37,7 +37,6 @@ def test_the_commands_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     if name == "specs.yml":
         assert "testsuites" == ElementTree.parse("specs.xml").getroot().tag
-    assert Path(".statewalk/green.json").exists()
 
 
 def test_a_new_folder_has_the_same_workflow() -> None:

@@ -158,26 +158,24 @@ specs.xml
 
 WORKFLOW = """name: specs
 on: [push, pull_request]
+permissions:
+  contents: read
 jobs:
   specs:
     runs-on: ubuntu-latest
-    env:
-      NUMBA_CACHE_DIR: ${{ github.workspace }}/.statewalk/kernels  # what is compiled
     steps:
-      - uses: actions/checkout@v4
-      - uses: actions/setup-python@v5
+      - uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683  # v4.2.2
+      - uses: actions/setup-python@a26af69be951a213d495a4c3e4e4022e16d87065  # v5.6.0
         with:
           python-version: "3.12"
       - run: pip install statewalk=={version}  # or the wheel, where you keep it: ./statewalk-...whl
-      - uses: actions/cache@v4  # what was green is checked again only where it changed
+      - uses: actions/cache@5a3ec84eff668545956fd18022155c47e93e2684  # v4.2.3
         with:
-          path: |
-            .statewalk/green.json
-            .statewalk/kernels
+          path: ~/.cache/statewalk/kernels  # what is compiled
           key: statewalk-${{ github.sha }}
           restore-keys: statewalk-
       - run: statewalk test --github --junit specs.xml
-      - uses: actions/upload-artifact@v4
+      - uses: actions/upload-artifact@ea165f8d65b6e75b540449e92b4886f43607fa02  # v4.6.2
         if: always()
         with:
           name: specs

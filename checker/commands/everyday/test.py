@@ -18,8 +18,8 @@ def add_parser(subparsers: Any) -> None:
         help="check every configuration of your specs against what it expects",
         description="Check every configuration of every spec in the files and folders that are "
         "named, or below this folder, several at a time. What was as expected, and is loaded from "
-        "the same texts, is not checked again. A configuration without an expectation is "
-        "expected to hold.",
+        "the same texts, is not checked again, except in continuous integration. A configuration "
+        "without an expectation is expected to hold.",
         epilog="Exit codes: 0 all as expected, 2 a spec or the command is wrong, 3 some were not "
         "searched to the end, 4 some not as expected.",
     )
@@ -28,6 +28,9 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         "--all", action="store_true", help="also check what did not change since it was green"
+    )
+    parser.add_argument(
+        "--skip-unchanged", action="store_true", help="skip what did not change where CI is set too"
     )
     parser.add_argument(
         "--jobs",
@@ -76,16 +79,16 @@ def run(arguments: argparse.Namespace) -> int:
     from statewalk.checker.commands.everyday.rows import How
     from statewalk.checker.commands.everyday.testing import Green, run_tests
     from statewalk.checker.commands.everyday.update import update
-    from statewalk.checker.commands.release import VERSION
+    from statewalk.dsl.caches import in_ci
 
     if arguments.watch:
         return _watched(arguments)
-    green = Green.read(VERSION)
-    if arguments.all or arguments.update:
-        green.specs.clear()
     outcomes = Outcomes(arguments.junit, arguments.sarif, arguments.github)
     jobs = arguments.jobs or os.cpu_count() or 1
     how = How(jobs, arguments.engine, arguments.timeout, outcomes.asked, arguments.strict)
+    green = Green.read(how)
+    if arguments.all or arguments.update or (in_ci() and not arguments.skip_unchanged):
+        green.specs.clear()
     names = arguments.config
     further: dict[str, Any] = {"verbose": arguments.verbose}
     if arguments.update:
@@ -100,10 +103,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _watched(arguments: argparse.Namespace) -> int:
     """Test again and again; the exit code. Raises RunError[SW326]."""
+    from statewalk.checker.commands.everyday.rows import How
     from statewalk.checker.commands.everyday.watching import watch_tests
     from statewalk.dsl.errors import RunError
 
     if arguments.update:
         said = "--update beside --watch would change specs with nobody to ask."
         raise RunError("SW326", said, help="Give one of them.")
-    return watch_tests(arguments.paths or ["."], arguments.command_line)
+    how = How(1, arguments.engine, arguments.timeout)
+    return watch_tests(arguments.paths or ["."], arguments.command_line, how)

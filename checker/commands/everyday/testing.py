@@ -8,46 +8,67 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 
-from statewalk.checker.api import load_within
+from statewalk.checker import api
 from statewalk.checker.commands.everyday.outcomes import Outcomes
 from statewalk.checker.commands.everyday.rows import AS_IT_IS, WARNING, How, Job, Row, checked, line
+from statewalk.checker.commands.release import VERSION
 from statewalk.checker.machine import streams
 from statewalk.checker.machine.files import write_text
 from statewalk.checker.machine.limits import Interruptions
 from statewalk.checker.verdict import exits
+from statewalk.dsl import caches
 from statewalk.dsl.declared import Configuration
 from statewalk.dsl.errors import RunError, StatewalkError, one_line
 from statewalk.dsl.files import read_text
 
-GREEN = Path(".statewalk/green.json")
 SCHEMA = 1
+_PROGRAM = [os.path.dirname(path) for path in (caches.__file__, api.__file__)]
 _HELP = "Without --config, all that there are are tested and named."
 
 
 @dataclass
 class Green:
     """What was as expected last time, and what it was loaded from: spec → origins, and
-    configuration → what came out. It is a memory only: what is damaged or by another version was
-    never there.
+    configuration → what came out.
+
+    It is kept in the user's folder for caches, by the absolute path of the current folder: a file
+    that lies in a checkout is not believed. What is damaged, or was found by other sources of this
+    program or with other options, was never there.
     """
 
     by: str
+    file: Path | None = None
     specs: dict[str, tuple[dict[str, str], dict[str, str]]] = field(default_factory=dict)
 
     @staticmethod
-    def read(version: str) -> Green:
-        by = f"statewalk {version}, Python {sys.version.partition(' ')[0]}"
+    def read(how: How) -> Green:
+        """Return what checks like these found before in the current folder."""
+        here, folder = os.path.abspath("."), caches.folder("green")
+        by = json.dumps(
+            {
+                "folder": here,
+                "statewalk": [VERSION, caches.stamp(*_PROGRAM)],
+                "python": sys.version,
+                "--engine": how.engine,
+                "--timeout": how.timeout,
+            }
+        )
+        if folder is None:
+            return Green(by)
+        name = blake2b(os.fsencode(here), digest_size=16).hexdigest()
+        file = folder / f"{name}.json"
         with suppress(OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            data = json.loads(read_text(GREEN))
+            data = json.loads(read_text(file))
             if data["schema"] == SCHEMA and data["by"] == by:
                 specs = {
                     str(name): (_texts(spec["origins"]), _texts(spec["passed"]))
                     for name, spec in data["specs"].items()
                 }
-                return Green(by, specs)
-        return Green(by)
+                return Green(by, file, specs)
+        return Green(by, file)
 
     def passed(self, spec: str, origins: dict[str, str]) -> dict[str, str]:
         """What came out of the configurations that need not be checked again."""
@@ -58,9 +79,9 @@ class Green:
         """Keep it; where that cannot be done, the next run checks all."""
         specs = {n: {"origins": o, "passed": p} for n, (o, p) in sorted(self.specs.items())}
         data = {"schema": SCHEMA, "by": self.by, "specs": specs}
-        with suppress(RunError, OSError):
-            GREEN.parent.mkdir(parents=True, exist_ok=True)
-            write_text(GREEN, json.dumps(data, indent=1) + "\n")
+        if self.file is not None:
+            with suppress(RunError, OSError):
+                write_text(self.file, json.dumps(data, indent=1) + "\n")
 
 
 def _texts(data: dict[str, str]) -> dict[str, str]:
@@ -165,7 +186,7 @@ def _loaded(
     if asked():
         raise KeyboardInterrupt
     try:
-        model = load_within(path, {})
+        model = api.load_within(path, {})
     except StatewalkError as error:
         return _Spec(path, mistake=error)
     declared = model.configurations
@@ -204,5 +225,8 @@ def _summary(codes: Sequence[int], unchanged: int) -> str:
     good = codes.count(exits.HOLDS)
     text = f"{good + unchanged} as expected, {len(codes) - good} not"
     if unchanged:
-        text += f"; {unchanged} of them unchanged since they were (--all checks them too)"
+        text += (
+            f"; {unchanged} of them not checked again, unchanged since they were as expected "
+            "(--all checks them too)"
+        )
     return text + "\n"

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from statewalk.checker.commands.everyday.found import texts_in
+from statewalk.checker.commands.everyday.rows import How
 from statewalk.checker.commands.everyday.saved import Files
 from statewalk.checker.commands.everyday.testing import Green
-from statewalk.checker.commands.release import VERSION
 from statewalk.checker.machine import streams
 from statewalk.checker.machine.files import write_text
 from statewalk.checker.machine.limits import Interruptions
@@ -205,6 +205,7 @@ class WatchedTests:
 
     paths: Sequence[str]
     words: Sequence[str]
+    how: How
     found: list[str] = field(default_factory=list)
     next: float = 0.0
 
@@ -212,7 +213,7 @@ class WatchedTests:
         """All files that may be specs or parts of them, and what those that passed were made of."""
         now = time.monotonic()
         if now >= self.next:
-            green = Green.read(VERSION).specs.values()
+            green = Green.read(self.how).specs.values()
             made = {f for origins, _ in green for f in origins if os.path.isfile(f)}
             self.found = sorted({*texts_in(self.paths), *made})
             self.next = time.monotonic() + _RARELY * (time.monotonic() - now)
@@ -222,9 +223,9 @@ class WatchedTests:
         """The table says it all."""
 
 
-def watch_tests(paths: Sequence[str], given: Sequence[str]) -> int:
+def watch_tests(paths: Sequence[str], given: Sequence[str], how: How) -> int:
     """Test specs again and again; the exit code."""
-    return watch(WatchedTests(paths, without(given)))
+    return watch(WatchedTests(paths, without(given), how))
 
 
 def watch_check(spec: str, given: Sequence[str]) -> int:

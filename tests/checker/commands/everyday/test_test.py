@@ -10,9 +10,10 @@ import pytest
 
 from statewalk.checker.cli import main
 from statewalk.checker.commands.everyday.found import specs_in
-from statewalk.checker.commands.everyday.rows import gist
-from statewalk.checker.commands.everyday.testing import GREEN, Green
+from statewalk.checker.commands.everyday.rows import How, gist
+from statewalk.checker.commands.everyday.testing import Green
 from statewalk.checker.commands.everyday.update import rewritten
+from statewalk.dsl import caches
 from statewalk.dsl.errors import RunError
 from tests.places import ROOT
 
@@ -125,21 +126,71 @@ def test_where_nothing_is_to_be_tested_it_is_no_success(path: str, folder: Path)
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"schema": 1, "by": 3}', "[" * 5000])
 def test_a_damaged_memory_is_none(text: str) -> None:
-    GREEN.parent.mkdir()
-    GREEN.write_text(text)
+    green = Green.read(How(1))
+    assert green.file is not None
+    green.file.write_text(text)
 
-    assert {} == Green.read("1").specs
+    assert {} == Green.read(How(1)).specs
 
 
-def test_what_another_version_found_is_forgotten() -> None:
-    green = Green.read("1")
+def test_what_other_sources_or_options_found_is_forgotten(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    green = Green.read(How(1))
     green.specs["a.py"] = ({"a.py": "12"}, {"one": "holds"})
     green.write()
 
-    assert {"one": "holds"} == Green.read("1").passed("a.py", {"a.py": "12"})
-    assert {} == Green.read("1").passed("a.py", {"a.py": "13"})
-    assert {} == Green.read("2").specs
-    assert 1 == json.loads(GREEN.read_text())["schema"]
+    assert {"one": "holds"} == Green.read(How(2)).passed("a.py", {"a.py": "12"})
+    assert {} == Green.read(How(1)).passed("a.py", {"a.py": "13"})
+    assert {} == Green.read(How(1, "reference")).specs
+    assert {} == Green.read(How(1, timeout=3.0)).specs
+    (folder / "other").mkdir()
+    monkeypatch.chdir(folder / "other")
+    assert {} == Green.read(How(1)).specs
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(caches, "stamp", lambda *folders: "mended")
+    assert {} == Green.read(How(1)).specs
+
+
+def test_a_green_file_in_the_checkout_is_not_believed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(FAST)
+    kept = Green.read(How(1)).file
+    assert kept is not None
+    (folder / ".statewalk").mkdir(exist_ok=True)
+    (folder / ".statewalk/green.json").write_bytes(kept.read_bytes())
+    kept.unlink()
+    capsys.readouterr()
+
+    assert 0 == main(FAST)
+    assert {"holds": "ok", "breaks": "ok"} == marks(capsys)
+
+
+def test_in_continuous_integration_everything_is_checked_unless_asked(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    main(FAST)
+    monkeypatch.setenv("CI", "true")
+    capsys.readouterr()
+
+    assert 0 == main(FAST)
+    assert {"holds": "ok", "breaks": "ok"} == marks(capsys)
+    assert 0 == main([*FAST, "--skip-unchanged"])
+    assert {"holds": "==", "breaks": "=="} == marks(capsys)
+
+
+def test_junit_says_what_was_not_checked_again(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(FAST)
+    main([*FAST, "--junit", "out.xml"])
+
+    suites = [*ElementTree.parse(folder / "out.xml").getroot()]
+    assert ["1", "1"] == [suite.get("skipped") for suite in suites]
+    messages = [skipped.get("message", "") for s in suites for skipped in s.iter("skipped")]
+    assert 2 == sum(text.startswith("not checked again: unchanged") for text in messages)
+    assert "2 of them not checked again" in capsys.readouterr().out
 
 
 def test_machines_are_told_what_came_out(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
