@@ -25,6 +25,7 @@ _OBEYED = re.compile(
 _COMMAND = re.compile(r"^([^\S\n]*)::", re.MULTILINE)
 _HASHES = re.compile(r"##(?=[A-Za-z-]*\[)")
 _NOT_IMPORTED = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
+_NO_SECOND = re.compile(r"(leads_to|until)\(\) missing 1 required positional argument")
 _NO_KEYWORD = re.compile(r"(\w+)\(\) got an unexpected keyword argument '(\w+)'")
 _LINE_ENDS = re.compile("\r\n|\r|\n")  # as Python counts lines, and parsers
 _QUOTED = 120  # characters of a line of source
@@ -172,7 +173,14 @@ def no_field(cls: type, name: str, known: Iterable[str]) -> UnknownField:
         "SW101",
         f"{cls.__name__} has no field '{name}'. {did_you_mean(name, known, quoted=True)}",
         why="Fields are declared in the class body with a type.",
+        help=instead_of_field(cls, name),
     )
+
+
+def instead_of_field(cls: type, name: str) -> str:
+    """The help for a field that a class lacks and that others would have."""
+    number = name in ("id", "pid", "number", "num", "rank") and hasattr(cls, "index")
+    return "The number of a role among its class is its index: self.index." if number else ""
 
 
 def no_delete(place: str) -> SpecError:
@@ -212,16 +220,25 @@ def raised(
 ) -> SpecError:
     """The error of a spec whose own code raised something, where those ``names`` were known."""
     text = f": {error}" if str(error) else "."
-    help = _meant(error, names) if names is not None else ""
+    help = meant(error, names) if names is not None else ""
     at = place_of(error, paths)
     return SpecError("SW303", f"{type(error).__name__} {when}{text}", at=at, help=help)
 
 
-def _meant(error: BaseException, names: Mapping[str, Any]) -> str:
-    """What a name that there is not could have been: a keyword, what is imported, a variable."""
+def meant(error: BaseException, names: Mapping[str, Any]) -> str:
+    """What a name that there is not could have been: a keyword, what is imported, a variable, a
+    word of the language that was not imported.
+    """
     known: Iterable[str] = ()
     if isinstance(error, NameError):
         wanted, known = str(error.name), names
+        if wanted in getattr(sys.modules.get("statewalk"), "__all__", ()):
+            return f"'{wanted}' comes from statewalk: write `from statewalk import {wanted}`."
+    elif found := _NO_SECOND.match(str(error)):
+        return (
+            f"{found[1]} takes two functions, and is no decorator. Write a line on module level:\n"
+            f"served = {found[1]}(asked, answered)"
+        )
     elif found := _NOT_IMPORTED.match(str(error)):
         wanted, known = found[1], vars(sys.modules.get(found[2], sys))
     elif found := _NO_KEYWORD.match(str(error)):

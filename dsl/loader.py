@@ -180,6 +180,9 @@ def model_of(
     classes = tree.classes | _open_records(loading)
     with bound(None, classes=classes):
         model = _assembled(tree, fields, classes, mistakes, path, optimize)
+    if model.check_deadlock and not model.terminal and not model.actions:
+        if not any(f.marked("action") for f in tree.functions):
+            raise _without_action(path, model.dialect)
     model.outside = _outside(loading)
     return model
 
@@ -259,6 +262,12 @@ def _outside(loading: Loading) -> Outside:
     return Outside(own, main, lambda name: name in own or is_authored(name))
 
 
+_MOVE: dict[Dialect, str] = {
+    "fizz": "A move is written 'action Name:'",
+    "python": "A move is a method with @action",
+}
+
+
 def _check_not_empty(found: list[Any], path: str, dialect: Dialect, mistakes: Mistakes) -> None:
     """Raises SpecError[SW115] where there are no actions and no properties."""
     for warning in mistakes.warned if not found else ():
@@ -271,9 +280,19 @@ def _check_not_empty(found: list[Any], path: str, dialect: Dialect, mistakes: Mi
     raise SpecError(
         "SW115",
         f"{path} has nothing to check: no action and no property.",
-        help="A move is written 'action Name:', a property 'always assertion Name:'."
-        if dialect == "fizz"
-        else "A move is a method with @action, a property a function with @always.",
+        help=f"{_MOVE[dialect]}, a property "
+        + ("'always assertion Name:'." if dialect == "fizz" else "a function with @always."),
+    )
+
+
+def _without_action(path: str, dialect: Dialect) -> SpecError:
+    fizz = dialect == "fizz"
+    return SpecError(
+        "SW115",
+        f"{path} has no action, so nothing ever happens in it.",
+        why="Its initial states would be deadlocks.",
+        help=f"{_MOVE[dialect]}. If only the initial states are to be checked, "
+        + ("say deadlock_detection: false." if fizz else "write deadlock(False)."),
     )
 
 

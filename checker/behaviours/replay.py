@@ -18,7 +18,7 @@ from statewalk.checker.states.content import content_of, short_names
 from statewalk.checker.states.diff import Change, changes
 from statewalk.checker.states.showing import place
 from statewalk.checker.traces.reading import load_trace
-from statewalk.checker.traces.trace import Trace, TraceStep, take_step
+from statewalk.checker.traces.trace import Trace, TraceStep, said_of, take_step
 from statewalk.checker.traces.truths import truths
 from statewalk.checker.verdict.failure import raised_in
 from statewalk.checker.verdict.guards import guard_of
@@ -140,7 +140,7 @@ def _replay(trace: Trace, model: Model) -> Replay:
             return differs(f"the spec chooses otherwise: {taken.step.label}, not {step.label}")
         steps.append(taken.step)
         if taken.state is None:
-            error = str(taken.error)
+            error = said_of(taken.error)
             break
         state = taken.state
         states.append(state)

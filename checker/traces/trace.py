@@ -23,7 +23,7 @@ from statewalk.checker.states.showing import text_of
 from statewalk.checker.traces.state import TraceState
 from statewalk.checker.traces.truths import Truth, truths
 from statewalk.dsl.declared import Fairness
-from statewalk.dsl.errors import printable
+from statewalk.dsl.errors import StatewalkError, printable
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
 from statewalk.dsl.values.stored import freeze
 from statewalk.dsl.view import Disabled
@@ -216,6 +216,13 @@ class TellingView(PlainView):
         return frame.f_code.co_filename, frame.f_lineno
 
 
+def said_of(error: BaseException | None) -> str:
+    """What a trace tells of an exception: of an error of ours one line, as the report tells it."""
+    if isinstance(error, StatewalkError):
+        return error.one_line
+    return str(error) if error else ""
+
+
 @dataclass(frozen=True)
 class Taken:
     """What came of taking a step in a state: the state after it, or why there is none."""
@@ -300,7 +307,7 @@ def build(model: Model, finding: Finding, loop: int | None = None, *, told: bool
         steps=tuple(steps),
         initial=finding.initial,
         loop=loop,
-        error=str(error) if error else "",
+        error=said_of(error),
         error_type=type(error).__name__ if error else "",
         names=short_names(model),
         truths=truths(model, states) if told else {},

@@ -12,7 +12,7 @@ from statewalk.checker.traces.trace import final_states, take_step
 from statewalk.checker.verdict.evidence import Failure
 from statewalk.checker.verdict.explain import Explanation, Layer, explain_assert
 from statewalk.checker.verdict.spec_text import assert_at, line_of
-from statewalk.dsl.errors import Span, StatewalkError
+from statewalk.dsl.errors import Span, StatewalkError, meant
 from statewalk.dsl.model import SEARCH_KINDS
 from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.view import Disabled
@@ -86,6 +86,8 @@ def describe(error: BaseException | None, where: str, model: Model, trace: Trace
     text = str(error) if error is not None else ""
     title = f"{type(error).__name__}: {text}" if text else type(error).__name__
     why, do = _ABOUT_C if isinstance(error, TypeError) and _OURS.search(text) else ("", "")
+    if isinstance(error, NameError):
+        do = meant(error, {})
     if isinstance(error, RecursionError) and (mutant := _within_itself(error, model)):
         title, (why, do) = f"RecursionError: the mutant {mutant} calls itself", _ABOUT_MUTANTS
     return Failure(f"SW205 {title}", trace, where, frames, why, do)

@@ -11,7 +11,7 @@ from statewalk.checker.behaviours.guided import ways
 from statewalk.checker.contract.search import Step
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.states.content import Content, content_of, short_names
-from statewalk.checker.traces.trace import Taken, Trace, TraceStep, take_step
+from statewalk.checker.traces.trace import Taken, Trace, TraceStep, said_of, take_step
 from statewalk.checker.traces.truths import truths
 from statewalk.checker.verdict.guards import guard_of
 from statewalk.dsl.errors import RunError
@@ -120,7 +120,7 @@ class Walk:
             contents=tuple(node.content for node in whole),
             steps=tuple(node.step for node in nodes if node.step is not None),
             initial=path.initial,
-            error=str(error) if error else "",
+            error=said_of(error),
             error_type=type(error).__name__ if error else "",
             names=self.names,
             truths={

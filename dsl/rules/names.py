@@ -6,17 +6,18 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from statewalk.dsl.errors import Mistakes, did_you_mean
+from statewalk.dsl.errors import Mistakes, did_you_mean, instead_of_field
 from statewalk.dsl.rules.rule import Checked, attribute_name, shortened
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.known_effects import attribute
 from statewalk.dsl.source.nodes import walk
 from statewalk.dsl.source.scopes import arguments
 from statewalk.dsl.source.tree import SpecTree
-from statewalk.dsl.source.types import spec_class
+from statewalk.dsl.source.types import Scope, spec_class
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.records import Record
 from statewalk.dsl.words.constants import MUTANT
+from statewalk.dsl.words.declare import old
 
 _DECLARED = "Fields are declared in the class body with a type."
 
@@ -25,11 +26,24 @@ def check_fields(checked: Checked) -> None:
     """SW101: a field that a role or record does not have, where its class is known."""
     for node, scope in checked.types.nodes:
         if isinstance(node, ast.Attribute):
+            _check_old(checked, node, scope)
             cls = spec_class(checked.types.of(node.value, scope))
             if cls is not None and not _has(cls, node):
                 _no_field(checked, cls, node.attr, attribute_name(node))
         elif isinstance(node, ast.Call):
             _check_keywords(checked, node, dict(scope))
+
+
+def _check_old(checked: Checked, node: ast.Attribute, scope: Scope) -> None:
+    """SW121: ``old.n``, as if it were the state before the step."""
+    name = getattr(node.value, "id", "")
+    if name not in scope and checked.function.module.namespace.get(name) is old:
+        checked.wrong(
+            "SW121",
+            f"'{name}' is a function, which has no '{node.attr}'.",
+            node,
+            help=f"Give it what you want the value before the step of: {name}(x.{node.attr}).",
+        )
 
 
 def _check_keywords(checked: Checked, node: ast.Call, scope: dict[str, Any]) -> None:
@@ -78,7 +92,7 @@ def _no_field(checked: Checked, cls: type, name: str, node: ast.AST) -> None:
     else:
         said = f"{cls.__name__} has no field '{name}'. "
         said += did_you_mean(name, _family_fields(cls, down=True), quoted=True)
-    checked.wrong("SW101", said, node, why=_DECLARED)
+    checked.wrong("SW101", said, node, why=_DECLARED, help=instead_of_field(cls, name))
 
 
 def check_assigned(checked: Checked) -> None:
@@ -134,10 +148,24 @@ def _global(checked: Checked, node: ast.Global, name: str) -> None:
 
 def field_instead(name: str, value: object) -> str:
     """How to write a variable of a module as a part of the state."""
+    if holds_roles(value):
+        return (
+            "The instances of a class are made on module level, outside of functions:\n"
+            f"{name} = [Client() for _ in range(2)]"
+        )
     kind = type(value).__name__ if isinstance(value, int | str | bool) else "..."
     if isinstance(value, list | dict | set):
         kind = f"{type(value).__name__}[...]"
     return f"Shared state lives in a field: class Shared(State): {name}: {kind} = {value!r}"
+
+
+def holds_roles(value: object) -> bool:
+    """Whether something is a role, or a container with one in it."""
+    if isinstance(value, dict):
+        return any(map(holds_roles, value.values()))
+    if isinstance(value, list | tuple | set | frozenset):
+        return any(map(holds_roles, value))
+    return isinstance(value, Role)
 
 
 def _assigned(checked: Checked) -> Iterator[ast.Name]:

@@ -34,7 +34,7 @@ from statewalk.dsl.source.imports import (
 )
 from statewalk.dsl.source.nodes import copied, walk
 from statewalk.dsl.source.set_order import settled, with_ordered_builtins, with_ordered_sets
-from statewalk.dsl.source.texts import Source, read_source, without_ranges
+from statewalk.dsl.source.texts import Source, check_hidden_types, read_source, without_ranges
 from statewalk.dsl.state.refs import NeedsState
 from statewalk.dsl.view import Disabled
 from statewalk.dsl.words.constants import (
@@ -149,6 +149,7 @@ class Loading:
         spec = SpecModule(name, source, namespace)
         stored = _Storing(self, spec, part=part)
         stored.check()
+        check_hidden_types(source)
         code = self._code(source)
         declaring.append(self.declared)
         saved = sys.modules.get(name)

@@ -160,3 +160,31 @@ def without_ranges(tree: ast.Module) -> ast.Module:
 
 def _nothing(node: ast.expr) -> ast.expr:
     return ast.copy_location(ast.Constant(None), node)
+
+
+_HIDDEN = frozenset({"bool", "bytes", "dict", "frozenset", "int", "list", "set", "str", "tuple"})
+
+
+def check_hidden_types(source: Source) -> None:
+    """Raise SpecError[SW110] for a field such as ``dict: dict[str, str] = {}``.
+
+    Python assigns the value before it evaluates the annotation, so the name means the value there
+    and below.
+    """
+    for cls in walk(source.tree):
+        hidden: dict[str, ast.AnnAssign] = {}
+        for field in cls.body if isinstance(cls, ast.ClassDef) else ():
+            if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
+                continue
+            name = field.target.id
+            if name in _HIDDEN and field.value is not None:
+                hidden.setdefault(name, field)
+            for node in walk(field.annotation) if hidden else ():
+                if isinstance(node, ast.Name) and node.id in hidden:
+                    raise SpecError(
+                        "SW110",
+                        f"The field '{node.id}' hides the type {node.id} here.",
+                        at=source.span(hidden[node.id].target),
+                        why="Python assigns the default first, and the annotation means that.",
+                        help=f"Give the field another name, such as {node.id}_.",
+                    )

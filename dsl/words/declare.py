@@ -43,9 +43,9 @@ def _mark(function: F, kind: str, **options: Any) -> F:
     try:
         function._statewalk_marks = [Mark(kind, options), *marks(function)]  # type: ignore[attr-defined]
     except (AttributeError, TypeError):
-        raise SpecError(
-            "SW119", f"@{kind} stands above a function, and got {function!r}."
-        ) from None
+        said = f"@{kind} stands above a function, and got {function!r}."
+        help = f"Write @action(fair={function!r})." if str(function) in FAIRNESSES else ""
+        raise SpecError("SW119", said, help=help) from None
     if declaring and all(known is not function for known in declaring[-1].marked):
         declaring[-1].marked.append(function)
     return function

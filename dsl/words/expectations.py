@@ -55,7 +55,9 @@ def _name_of(given: Any, names: Mapping[str, Any]) -> str:
                 return name
         raise _odd("violates(...) cannot see this property's name", "Give it as a text.")
     if not hasattr(given, "__name__"):
-        raise _odd(f"violates({given!r}) names no property", "Name functions, or texts.")
+        called = "Leave out the (): violates(p), not violates(p()). "
+        help = f"{called if isinstance(given, bool) else ''}Name functions, or texts."
+        raise _odd(f"violates({given!r}) names no property", help)
     return property_name(given)
 
 

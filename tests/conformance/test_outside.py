@@ -106,7 +106,7 @@ HIDDEN: dict[str, tuple[str, str, str, str]] = {
     "dict": ("", "x: ClassVar[dict[int, int]] = {}", "self.x[self.m] = 1", "C.x"),
     "set": ("", "x: ClassVar[set[int]] = set()", "self.x.add(self.m)", "C.x"),
     "private": ("", "_x: list[int] = []", "self._x.append(1)", "C._x"),
-    "dict of a role": ("", "", "self.__dict__['z'] = self.m", "c.z"),
+    "dict of a role": ("", "", "object.__setattr__(self, 'z', self.m)", "c.z"),
     "alias": (ALIAS, "", "x = K; x[0] = self.m", "K"),
     "argument": (ALIAS, "", "helper.push(K, self.m)", "K"),
     "inner list": (f"{ALIAS}\nKK = [K]", "", "for x in KK: x[0] = self.m", "K"),
