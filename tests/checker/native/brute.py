@@ -48,12 +48,17 @@ def replace(record: Any, **named: Any) -> Any:
 
 @dataclass
 class Found:
-    """Counts, and the fewest steps to what violates a property, meets a witness, or raises."""
+    """Counts, and the fewest steps to what violates a property, meets a witness, or raises (those
+    before the step that raises).
+    """
 
     distinct: int = 0
     generated: int = 0
     depth: int = 0
     first: dict[str, int] = field(default_factory=dict)
+
+    def raised(self, depth: int) -> None:
+        self.first["no_error"] = min(depth, self.first.get("no_error", depth))
 
 
 class Brute:
@@ -252,7 +257,7 @@ class Brute:
                     for error in self.runs(call):
                         found.generated += 1
                         if error is not None:
-                            found.first.setdefault("no_error", depth)
+                            found.raised(depth - 1)
                             continue
                         after = self.save()
                         key = self.key(after)
@@ -276,7 +281,7 @@ class Brute:
                     try:
                         told = bool(call())
                     except Exception:
-                        found.first.setdefault("no_error", depth)
+                        found.raised(depth)
                     else:
                         if told == (kind == "exists"):
                             found.first.setdefault(function.__name__, depth)
