@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"\s+(?![^(]*\))")
 _COMMA = re.compile(r", (?=[\w.]+=)")  # and not within brackets
 _ACTOR = re.compile(r"\w+#\d+")
-_NUMBERED = re.compile(r"^!? +\d+  (\S.*)$")
+_NUMBERED = re.compile(r"^!? *\d+  (\S.*)$")
 _GOES_ON = re.compile(r"^ {7}(\S.*)$")
 _INIT = "init"
 _START = re.compile(r"init(?: \((\d+)\))?(?:  .*)?$")
-_CONSTANTS = re.compile(r"^!? +0  init(?: \(\d+\))?  (?=\S)")
+_CONSTANTS = re.compile(r"^!? *0  init(?: \(\d+\))?  (?=\S)")
 _CONSTANT = re.compile(r"[A-Za-z_][\w.]*=")
 
 

@@ -14,6 +14,7 @@ from xml.etree import ElementTree as Xml
 
 from statewalk.checker.report.trace import trace_page
 from statewalk.checker.verdict import exits
+from statewalk.checker.verdict.expected import TO_HOLD
 from statewalk.checker.verdict.result import held_vacuously
 from statewalk.dsl.errors import Span, printable
 
@@ -72,8 +73,10 @@ def _suite(run: Run) -> Xml.Element:
             _junit_property(case(prop.name), run, prop)
     if evidence.expectation is not None and run.verdict != "error":
         made = case("expectation")
-        if run.as_expected is False:
-            Xml.SubElement(made, "failure", message="; ".join(evidence.unexpected))
+        if unmet := _unmet(run):
+            Xml.SubElement(made, "failure", message=unmet)
+        elif run.as_expected is False:
+            Xml.SubElement(made, "system-out").text = "; ".join(evidence.unexpected)
         elif run.as_expected is None:
             Xml.SubElement(made, "skipped", message="expectation: cannot be told")
     if refused := exits.refused_warnings(run):
@@ -173,9 +176,8 @@ def findings(run: Run) -> Iterator[Found]:
     elif run.verdict == "error":
         text = error.text if error else "The check could not begin."
         yield Found("error", "error", "error", text, error.span if error else None)
-    if run.as_expected is False:
-        text = "; ".join(evidence.unexpected)
-        yield Found("expectation", "error", evidence.options.config or "expectation", text)
+    if unmet := _unmet(run):
+        yield Found("expectation", "error", evidence.options.config or "expectation", unmet)
     strict: Literal["error", "warning"] = "error" if exits.refused_warnings(run) else "warning"
     for name in held_vacuously(run.properties):
         yield Found("vacuous", strict, name, f"{name} held vacuously.")
@@ -187,6 +189,15 @@ def findings(run: Run) -> Iterator[Found]:
     for notice in evidence.warnings:
         if notice.kind not in ("error", "never", "vacuous"):  # told above
             yield Found("warning", strict, "statewalk", notice.text, notice.span)
+
+
+def _unmet(run: Run) -> str:
+    """What a configuration expects and did not get, beyond the violations that are told anyway."""
+    if run.as_expected is not False:
+        return ""
+    expected = run.evidence.unexpected
+    told = exits.faults(run) or run.evidence.failure is not None
+    return "; ".join(expected[1:] if told and expected[0].startswith(TO_HOLD) else expected)
 
 
 def _span_of(violation: Violation) -> Span | None:

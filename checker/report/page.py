@@ -6,6 +6,7 @@ so the plain text of a page says everything.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from textwrap import wrap
@@ -122,21 +123,32 @@ class Page:
         from rich.console import Console
         from rich.text import Text
 
-        console = Console(file=file, highlight=False, soft_wrap=True)
-        for line in self.lines:
-            text = Text()
-            for part, style in line:
-                text.append(printable(part), STYLES[style])
-            console.print(text)
+        forced = _is_forced()
+        console = Console(
+            file=file, highlight=False, soft_wrap=True, force_terminal=forced or None,
+            color_system="256" if forced else "auto",
+        )  # fmt: skip
+        with console.capture() as shown:  # it would leave the program where a pipe is closed
+            for line in self.lines:
+                text = Text()
+                for part, style in line:
+                    text.append(printable(part), STYLES[style])
+                console.print(text)
+        file.write(shown.get())
 
 
 def wants_colour(file: IO[str]) -> bool:
-    """Whether styles make sense: a terminal, and nobody asked for none."""
-    import os
-
-    if os.environ.get("NO_COLOR") or os.environ.get("CI") == "true":
+    """Whether styles make sense: a terminal, or somebody asked for them; and nobody for none."""
+    if os.environ.get("NO_COLOR"):
         return False
-    return file.isatty() and os.environ.get("TERM", "") not in ("dumb", "")
+    if _is_forced():
+        return True
+    in_ci = os.environ.get("CI") == "true"
+    return not in_ci and file.isatty() and os.environ.get("TERM", "") not in ("dumb", "")
+
+
+def _is_forced() -> bool:
+    return os.environ.get("FORCE_COLOR", "0") not in ("", "0")
 
 
 def number(n: int) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from io import StringIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from statewalk.checker.machine import streams
 from statewalk.checker.machine.files import written_bit_by_bit
 from statewalk.checker.scenarios.scenario import Scenario
 from statewalk.checker.states.json import plain
@@ -15,6 +17,7 @@ from statewalk.checker.states.json import plain
 if TYPE_CHECKING:
     from statewalk.dsl.model import Model
 
+STDOUT = "-"
 _SCHEMA = 2
 _ELSEWHERE = "Give another place with --events or --pytest."
 _TEMPLATE = '''"""Scenarios of {spec}: what a system is told, and what it has to show after that.
@@ -113,8 +116,12 @@ class Files:
         try:
             with ExitStack() as stack:
                 for file in self.files:
-                    stream = stack.enter_context(written_bit_by_bit(file, _ELSEWHERE))
-                    self._streams.append(stream)
+                    self._streams.append(
+                        stack.enter_context(
+                            _at_the_end() if str(file) == STDOUT
+                            else written_bit_by_bit(file, _ELSEWHERE)
+                        )
+                    )  # fmt: skip
                 if self.module:  # one that cannot be written is told before the work
                     stream = stack.enter_context(written_bit_by_bit(Path(self.module), _ELSEWHERE))
                     stream.write(as_pytest(self.model))
@@ -128,7 +135,7 @@ class Files:
         if self.files:
             names = [self.module] if self.module else []
             several = "s" if self.count > 1 else ""
-            names += map(str, self.files)
+            names += ["standard output" if str(f) == STDOUT else str(f) for f in self.files]
             self.said = f"{', '.join(names)}: {self.count:,} scenario{several}"
 
     def add(self, scenario: Scenario) -> None:
@@ -149,6 +156,14 @@ class Files:
             "constants": {name: plain(value) for name, value in self.model.constants.items()},
         }
         return json.dumps(head, ensure_ascii=False)[:-1] + ', "scenarios": ['
+
+
+@contextmanager
+def _at_the_end() -> Iterator[IO[str]]:
+    """A stream to standard output, if all is written."""
+    held = StringIO()
+    yield held
+    streams.out().write(held.getvalue())
 
 
 class _Nothing(Exception):

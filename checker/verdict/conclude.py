@@ -229,8 +229,9 @@ def _notices(
     for name in held_vacuously(results):
         text = f"vacuous: {name} held, but the case it speaks of never arose"
         yield Notice("vacuous", name, text)
-    if evidence.failure is None and all(r.name in checked.unchecked for r in results):
-        yield Notice("nothing", "", "no property was checked")
+    looked = [r for r in results if r.name not in checked.unchecked]
+    if evidence.failure is None and all(r.kind == "deadlock" for r in looked):
+        yield Notice("nothing", "", f"no property was checked{', only deadlocks' * bool(looked)}")
     for warning in checked.model.warnings:
         yield Notice("spec", warning.code, _one_line(warning), warning.at)
     for text in checked.warnings:

@@ -14,6 +14,8 @@ from statewalk.dsl.declared import Configuration, Expectation
 from statewalk.dsl.errors import did_you_mean
 from statewalk.dsl.model import SEARCH_KINDS, WITNESS_KINDS, Model
 
+TO_HOLD = "expected to hold"
+
 
 def expectation(model: Model, name: str | None) -> Expectation | None:
     """What the configuration of a run expects, if it says."""
@@ -49,7 +51,7 @@ def unexpected(
     open_ = False
     if expect.verdict == "holds":
         if run in ("violated", "error"):
-            differs.append(f"expected to hold, but the verdict is '{run}'")
+            differs.append(f"{TO_HOLD}, but the verdict is '{run}'")
         elif run == "bounded" and not own_bounds:
             return None
     elif run == "error":

@@ -57,7 +57,9 @@ def add_parser(subparsers: Any) -> None:
 
 def add_files(parser: argparse.ArgumentParser) -> None:
     """Add where scenarios are written to."""
-    parser.add_argument("--events", metavar="FILE", help="write the scenarios as JSON")
+    parser.add_argument(
+        "--events", metavar="FILE", help="write the scenarios as JSON (- is standard output)"
+    )
     parser.add_argument("--pytest", metavar="FILE", help="write them as a module for pytest")
 
 
@@ -89,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
         page = cover_page(made, streams.width())
         if files.said:
             page.add(f"  written     {files.said}")
-        page.show(streams.out())
+        page.show(sys.stderr if arguments.events == "-" else streams.out())
     if made.stopped or (arguments.steps and reached.stopped):
         return INCONCLUSIVE
     if not reached.missed():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -91,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
         f"  again       statewalk simulate {shlex.quote(arguments.spec)}{settings}{config} "
         f"--seed {arguments.seed} --runs {arguments.runs} --depth {arguments.depth}"
     )
-    page.show(streams.out())
+    page.show(sys.stderr if arguments.events == "-" else streams.out())
     return code
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
@@ -12,6 +13,7 @@ from jsonschema import Draft7Validator
 from statewalk import Run, check
 from statewalk.checker.cli import main
 from statewalk.checker.report.ci import to_github, to_junit, to_sarif
+from statewalk.checker.report.page import Page
 from tests.places import ROOT
 
 MODELS = ROOT / "models"
@@ -299,3 +301,57 @@ def test_no_property_at_all_does_not_pass_strict(
     assert 0 == written(tmp_path, "", text)[0]
     assert "no property was checked" in capsys.readouterr().out
     assert 4 == written(tmp_path, "--strict", text)[0]
+
+
+def test_deadlocks_alone_do_not_pass_strict(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = TWO.partition("@always")[0]
+
+    assert 0 == written(tmp_path, "--set N=0", text)[0]
+    assert "no property was checked, only deadlocks" in capsys.readouterr().out
+    assert 4 == written(tmp_path, "--strict --set N=0", text)[0]
+
+
+def test_a_violation_that_was_not_expected_is_told_once_at_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, junit, levels = written(tmp_path, "--config wrong")
+    lines = [s for s in capsys.readouterr().out.splitlines() if s.startswith("::error")]
+
+    assert (4, "1", 1) == (code, junit.get("failures"), levels.count("error"))
+    assert 1 == len(lines)
+    assert ",line=1," not in lines[0]
+
+
+def test_what_else_was_expected_is_told_too(tmp_path: Path) -> None:
+    code, junit, _ = written(tmp_path, "--config missed")
+
+    assert (4, "1") == (code, junit.get("failures"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "coloured"),
+    [
+        ({}, False),
+        ({"FORCE_COLOR": "1"}, True),
+        ({"FORCE_COLOR": "1", "CI": "true"}, True),
+        ({"FORCE_COLOR": "0"}, False),
+        ({"FORCE_COLOR": ""}, False),
+        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+    ],
+)
+def test_colour_is_asked_for_or_refused(
+    settings: dict[str, str], coloured: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("FORCE_COLOR", "NO_COLOR", "CI"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    file = StringIO()
+    page = Page(80)
+    page.add(("VIOLATED", "bad"), " x")
+    page.show(file)
+
+    assert coloured == ("\x1b[1;38;5;196mVIOLATED" in file.getvalue())
+    assert "VIOLATED" in file.getvalue()

@@ -179,6 +179,23 @@ def test_walks_are_scenarios_too(spec: str, tmp_path: Path) -> None:
     assert [] == played(file, Lamp)
 
 
+@pytest.mark.parametrize("command", ["cover", "simulate --runs 2 --depth 3"])
+def test_events_may_go_to_standard_output(
+    command: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name, *options = command.split()
+    main([name, str(ROOT / "models/toys/token_ring.py"), *options, "--events", "-"])
+    out, err = capsys.readouterr()
+
+    assert json.loads(out)["scenarios"]
+    assert "standard output: " in err
+    assert not Path("-").exists()
+
+
 def test_no_more_scenarios_than_asked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
