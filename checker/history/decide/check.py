@@ -123,6 +123,8 @@ def _as_recorded(
         session=level.session,
         real_time=level.real_time,
     )
+    if not reason and not len(facts.reads) and not len(facts.writes):
+        reason = "nothing is known that committed transactions read or wrote"
     return replace(found, holds=False, settled=False, reason=reason) if reason else found
 
 

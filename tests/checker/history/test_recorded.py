@@ -111,6 +111,14 @@ def test_nothing_is_judged_where_nothing_is_known_to_have_committed() -> None:
     assert not check(history, "read-committed").settled
 
 
+def test_nothing_is_judged_where_no_operation_is_known() -> None:
+    history = from_records([{"session": 1, "ops": []}, {"session": 2, "ops": [["r", "x"]]}])
+
+    assert {"nothing is known that committed transactions read or wrote", NO_TIMES} == {
+        v.reason for v in check_levels(history).values()
+    }
+
+
 def test_levels_with_session_order_are_not_judged_without_sessions() -> None:
     history = from_records([write(1, None), read(None, None)])
     verdicts = check_levels(history)
