@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -188,3 +189,19 @@ def test_a_checkout_without_links_says_what_to_do(tmp_path: Path) -> None:
     )
     assert "git clone -c core.symlinks=true" in done.stderr
     assert "During handling" not in done.stderr
+
+
+def test_a_checkout_that_is_installed_gives_one_name(tmp_path: Path) -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    (folder,) = settings["tool"]["hatch"]["build"]["dev-mode-dirs"]
+    for name in ("models", "checker", "tests", "examples"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "mine.py").write_text(f"NAME = '{name}'\n")
+    script = "import statewalk.models.toys.die_hard\n" + "".join(
+        f"import {name}.mine\nprint({name}.mine.NAME)\n" for name in ("models", "tests", "examples")
+    )
+    (tmp_path / "a.py").write_text(script)
+
+    done = run([sys.executable, "a.py"], tmp_path, PYTHONPATH=str(ROOT / folder))
+    assert ["statewalk"] == [path.name for path in (ROOT / folder).iterdir()]
+    assert ["models", "tests", "examples"] == done.stdout.split(), done.stderr
