@@ -12,11 +12,9 @@ import time
 from contextlib import suppress
 from types import FrameType, TracebackType
 
-from statewalk.checker.machine.signals import HANG_UP, INCONCLUSIVE, ONCE, handle
-
 NO_FILES = (errno.EMFILE, errno.ENFILE)
 SHORT = b"\nstatewalk: memory, processes or files run short, so there is no result\n"
-_INTERNAL = 70  # as checker/verdict/exits.py has it, which is not imported yet
+_INCONCLUSIVE, _INTERNAL = 3, 70  # as checker/verdict/exits.py has them, not imported yet
 _SAID = b"\nstatewalk: interrupted before there was a result\n"
 
 
@@ -48,7 +46,7 @@ class Stop:
 def _leave(number: int, frame: FrameType | None) -> None:
     with suppress(OSError):  # a terminal that is gone
         os.write(2, _SAID)
-    os._exit(INCONCLUSIVE)
+    os._exit(_INCONCLUSIVE)
 
 
 def _failed(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
@@ -61,7 +59,7 @@ def _failed(kind: type[BaseException], error: BaseException, trace: TracebackTyp
     if short or (isinstance(error, ImportError) and "failed to map segment" in str(error)):
         with suppress(OSError):
             os.write(2, SHORT)
-        os._exit(INCONCLUSIVE)
+        os._exit(_INCONCLUSIVE)
     sys.__excepthook__(kind, error, trace)
     with suppress(AttributeError, OSError):
         sys.stderr.flush()
@@ -69,7 +67,11 @@ def _failed(kind: type[BaseException], error: BaseException, trace: TracebackTyp
 
 
 if is_program():
-    handle(_leave)
     sys.excepthook = _failed
+
+from statewalk.checker.machine.signals import HANG_UP, ONCE, handle  # noqa: E402 (it may fail)
+
+if is_program():
+    handle(_leave)
 
 from statewalk.checker.machine import streams  # noqa: E402 (a signal may come meanwhile)

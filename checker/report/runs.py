@@ -73,6 +73,14 @@ def new_folder(out: str | Path | None = None) -> RunFolder:
     Raises:  RunError[SW403] where it cannot be made.
     """
     go_home()
+    for place in (ROOT.parent, ROOT) if out is None else ():
+        if place.is_symlink():
+            raise RunError(
+                "SW403",
+                f"The run folder cannot be made: {place} is a link.",
+                why="It may come with a checkout and lead to any folder of yours.",
+                help=f"Remove it, or {OUT[:1].lower()}{OUT[1:]}",
+            )
     try:
         if out is not None:
             path = Path(out)
