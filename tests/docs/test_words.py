@@ -32,7 +32,7 @@ copied current damaged data database deadline decide decided declared did differ
 each empty end ended entry exist expanded expect expected explanation explore extra factory fail
 failed failure first fit fixed fizz followed following forget fps free full given has held here high
 hold home how indent inner inside item json keep last leave library listed lock look lost made mask
-mean meant merged met mine missed more most move native needed now number offset old one opened
+may mean meant merged met mine missed more most move native needed now number offset old one opened
 other ours out outside over own owner pair parameter parent part placed plain position possible
 printable priority progress prop properties python question raised reading reason refuse report rest
 result running said same saved say scan search second setting settings short show shown size some
