@@ -18,6 +18,7 @@ from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.records import Record
 from statewalk.dsl.words.constants import MUTANT
 from statewalk.dsl.words.declare import old
+from statewalk.dsl.words.lookahead import enabled, next_steps
 
 _DECLARED = "Fields are declared in the class body with a type."
 
@@ -32,6 +33,7 @@ def check_fields(checked: Checked) -> None:
                 _no_field(checked, cls, node.attr, attribute_name(node))
         elif isinstance(node, ast.Call):
             _check_keywords(checked, node, dict(scope))
+            _check_ahead(checked, node, scope)
 
 
 def _check_old(checked: Checked, node: ast.Attribute, scope: Scope) -> None:
@@ -43,6 +45,21 @@ def _check_old(checked: Checked, node: ast.Attribute, scope: Scope) -> None:
             f"'{name}' is a function, which has no '{node.attr}'.",
             node,
             help=f"Give it what you want the value before the step of: {name}(x.{node.attr}).",
+        )
+
+
+def _check_ahead(checked: Checked, node: ast.Call, scope: Scope) -> None:
+    """SW121: an action whose guard asks what another action can do."""
+    name, function = getattr(node.func, "id", ""), checked.function
+    asked = function.module.namespace.get(name)
+    if function.marked("action") and name not in scope and asked in (enabled, next_steps):
+        checked.wrong(
+            "SW121",
+            f"The action '{function.name}' asks {name}(...), which is for properties only.",
+            node,
+            why="What an action may do depends on the state, not on what others may do.",
+            help="Write the guard of the other action as a function, say ready(), and require it "
+            "in both: require(ready()) there, require(not ready()) here.",
         )
 
 

@@ -9,7 +9,8 @@ from statewalk.dsl.errors import StatewalkError
 from statewalk.dsl.loader import load
 
 HEAD = """
-from statewalk import Role, action, always, config, deadlock, leads_to, old, on_step, violates
+from statewalk import Role, action, always, config, deadlock, enabled, leads_to, old, on_step
+from statewalk import require, violates
 
 class Node(Role):
     n: int = 0
@@ -44,6 +45,8 @@ SAID = {
         "SW305",
         "violates(p), not violates(p())",
     ),
+    "class Other(Role):\n    @action\n    def late(self) -> None:\n"
+    "        require(not enabled('go'))": ("SW121", "require(not ready())"),
     "@always\ndef p() -> bool:\n    return node.id < 2": ("SW101", "self.index"),
     "class Table(Role):\n    dict: dict[str, int] = {}": ("SW110", "such as dict_."),
     "class Table(Role):\n    list: 'int' = 0\n    rows: list[int] = []": ("SW110", "list_."),
