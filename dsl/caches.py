@@ -43,7 +43,8 @@ def problem(kind: str = "") -> str:
         if hasattr(os, "geteuid") and top.stat().st_uid != os.geteuid():
             return f"{top} belongs to another user"
     except (OSError, RuntimeError) as error:
-        return getattr(error, "strerror", None) or str(error)
+        at, why = getattr(error, "filename", None), getattr(error, "strerror", None)
+        return f"{at} takes no files: {why}" if at else str(error)
     return "" if os.access(made, os.W_OK | os.X_OK) else f"{made} takes no files"
 
 
