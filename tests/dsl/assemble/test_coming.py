@@ -270,7 +270,7 @@ worker = Worker()
     run = check(spec(tmp_path, text), engine=engine)
 
     assert "a suspended run of leave still mentions it" in str(run.traces["no_error"])
-    assert "Return after end(self)" in str(run.traces["no_error"])
+    assert "Return after end(self)" in str(run)
 
 
 @BOTH
