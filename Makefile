@@ -1,6 +1,6 @@
 # Each target is a line or two that a person could type; `make` alone lists them.
 
-PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13 python; do \
+PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13 python3.14 python3.15 python; do \
 	"$$python" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	&& echo "$$python" && break; done)
 VENV ?= .venv
@@ -18,7 +18,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo diary test test-browser test-mariadb test-postgres test-slow lint format types check bench cluster chaos clean
+.PHONY: help install demo diary test test-browser test-mariadb test-postgres test-slow lint format types check bench cluster chaos pythons release clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 17
@@ -88,6 +88,9 @@ cluster: $(STAMP)  ## start a Spark cluster on this machine, check a spec on it,
 chaos: $(STAMP)  ## disturb saved searches and Spark runs at random, and compare the results
 	$(BIN)/python benchmarks/chaos_native.py
 	$(BIN)/python benchmarks/chaos.py
+
+pythons: $(STAMP)  ## run a smoke set on every other Python that is here, 3.11 to 3.15
+	$(BIN)/python -m tests.package.pythons
 
 release: $(STAMP)  ## build wheel and sdist, and try the wheel with each Python there is
 	$(BIN)/python -m tests.package.release

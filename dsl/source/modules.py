@@ -227,6 +227,9 @@ class Loading:
 
     def _assumption(self, error: AssertionError, source: Source) -> SpecError:
         span = place_of(error, self.paths(source))
+        for node in source.tree.body:  # Python 3.12 gives the place of the whole statement
+            if isinstance(node, ast.Assert) and span == source.span(node):
+                span = source.span(node.test)
         shown = ", ".join(f"{name}={value!r}" for name, value in self.constants.items())
         return SpecError(
             "SW304",

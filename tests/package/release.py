@@ -23,7 +23,7 @@ from statewalk.checker.commands.release import VERSION
 from tests.package.building import Command, build, run
 from tests.places import ROOT
 
-PYTHONS = ("3.11", "3.12", "3.13")
+PYTHONS = ("3.11", "3.12", "3.13", "3.14", "3.15")
 CELL = """
 from IPython.core.interactiveshell import InteractiveShell
 shell = InteractiveShell.instance()
@@ -99,9 +99,13 @@ def built(out: Path) -> Path:
 
 
 def found(version: str) -> str | None:
-    """A Python of a version that can make environments, on the path or among those of pyenv."""
+    """A Python of a version that can make environments: one that `STATEWALK_PYTHONS` lists, on the
+    path, or among those of pyenv.
+    """
+    listed = os.environ.get("STATEWALK_PYTHONS", "").split(os.pathsep)
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
-    named = [shutil.which(f"python{version}"), *sorted(pyenv.glob(f"{version}.*/bin/python"))]
+    own = sorted(pyenv.glob(f"{version}.*/bin/python"))
+    named = [*listed, shutil.which(f"python{version}"), *own]
     ask = f"import ensurepip, sys; sys.exit('%d.%d' % sys.version_info[:2] != {version!r})"
     for python in filter(None, named):
         asked = subprocess.run([str(python), "-c", ask], capture_output=True, check=False)
