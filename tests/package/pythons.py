@@ -27,7 +27,7 @@ import pytest
 from tests.package.release import PYTHONS, Failed, found
 from tests.places import ROOT
 
-TESTS = ("test_annotations.py", "source", "state", "words")
+TESTS = ("test_annotations.py", "source", "words")
 NEEDED = """
 annotated-types execnet hypothesis iniconfig lark markdown-it-py mdurl numpy packaging pluggy
 pydantic pydantic-core pygments pytest pytest-xdist pyyaml rich sortedcontainers
@@ -35,7 +35,7 @@ typing-extensions typing-inspection
 """.split()  # noqa: SIM905  # one a line would be long
 LACKING = ("duckdb", "numba", "pyarrow")  # a test that asks for one of these is skipped
 # Tests, and pages of errors, that ask for one in a command.
-ASKING = ("native", "such_a_trace_can_be_exported", "SW350", "SW352", "SW353", "SW382")
+ASKING = ("native", "elsewhere", "such_a_trace_can_be_exported", "SW350", "SW352", "SW353", "SW382")
 MOST = 100  # states of a model
 PIN = re.compile(r"^([\w.-]+)==.*(?:\n    .*)*\n", re.MULTILINE)
 
