@@ -23,11 +23,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
-sys.path.insert(0, str(Path(__file__).parent))
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
 
-from run import TWO_PHASE, Usage, machine, run
+from benchmarks.run import TWO_PHASE, Usage, machine, run  # noqa: E402  (after the path)
 
-HERE = Path(__file__).parent
 PROGRAMS = HERE / "two_phase"
 RECORDED = HERE / "ratios.json"
 WORSE = 1.15  # of a recorded ratio: what the guard lets pass

@@ -119,7 +119,7 @@ def bare_python(folder: Path) -> Path:
     for entry in ours.iterdir():
         if "statewalk" not in entry.name and not (into / entry.name).exists():
             (into / entry.name).symlink_to(entry)
-    command = [python, "-c", "import statewalk"]
+    command = [str(python), "-c", "import statewalk"]
     tried = subprocess.run(command, cwd=folder, capture_output=True, check=False)
     assert tried.returncode, "a statewalk is found in spite of all"
     return python

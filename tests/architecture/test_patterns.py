@@ -9,15 +9,17 @@ while the program runs.
 import ast
 from collections import Counter
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from itertools import product
-from re import _constants as sre
-from re import _parser
 from typing import Any
 
 import pytest
 
 from statewalk.dsl.fizz.text.parse import _parser as fizz_parser
 from tests.places import ROOT
+
+_parser: Any = import_module("re._parser")
+sre: Any = import_module("re._constants")
 
 CATEGORIES: dict[Any, Callable[[str], bool]] = {
     sre.CATEGORY_DIGIT: str.isdigit,

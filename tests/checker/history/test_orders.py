@@ -147,7 +147,8 @@ def told(history: History, error: float = 0.0) -> dict[str, str]:
 
 
 def compare(count: int, seed: int) -> dict[str, int]:
-    rng, tally = random.Random(seed), dict.fromkeys((HELD, BROKEN, OPEN), 0)
+    rng = random.Random(seed)
+    tally: dict[str, int] = dict.fromkeys((HELD, BROKEN, OPEN), 0)
     for made, error in random_histories(count, seed):
         records = lacking(rng, made)
         said = told(from_records(records), error)
@@ -279,7 +280,8 @@ def _edn(op: list[Any]) -> str:
 def test_jepsens_events_record_what_their_order_and_times_say(
     count: int, seed: int, tmp_path: Path
 ) -> None:
-    rng, tally = random.Random(seed), dict.fromkeys((HELD, BROKEN, OPEN), 0)
+    rng = random.Random(seed)
+    tally: dict[str, int] = dict.fromkeys((HELD, BROKEN, OPEN), 0)
     for made, _ in random_histories(count, seed):
         if any(op[0] == "range" for r in made for op in r["ops"]):
             continue

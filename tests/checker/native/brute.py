@@ -95,7 +95,9 @@ class Brute:
 
         return mark
 
-    def _role(world) -> type:  # noqa: N805  # the class's own methods have a self
+    def _role(self) -> type:
+        world = self  # the class's own methods have another self
+
         class Role:
             index: int
             there: bool
