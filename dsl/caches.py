@@ -18,12 +18,12 @@ CI = "CI"  # the variable that every system for continuous integration sets
 
 def place() -> Path:
     """Return where the folder is, or would be. Raises OSError where the user has no home."""
+    from platformdirs import user_cache_path
+
     try:
-        from platformdirs import user_cache_path
-    except ModuleNotFoundError:  # a development environment that is older than this dependency
-        found = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / NAME
-    else:
         found = user_cache_path(NAME, appauthor=False)
+    except RuntimeError:  # newer versions of platformdirs; older ones return a relative path
+        found = Path()
     if not found.is_absolute():  # nothing is kept in the current folder
         raise OSError("this user has no home folder")
     return found
@@ -42,7 +42,7 @@ def problem(kind: str = "") -> str:
         made.mkdir(mode=0o700, parents=True, exist_ok=True)
         if hasattr(os, "geteuid") and top.stat().st_uid != os.geteuid():
             return f"{top} belongs to another user"
-    except (OSError, RuntimeError) as error:
+    except OSError as error:
         at, why = getattr(error, "filename", None), getattr(error, "strerror", None)
         return f"{at} takes no files: {why}" if at else str(error)
     return "" if os.access(made, os.W_OK | os.X_OK) else f"{made} takes no files"

@@ -29,8 +29,8 @@ from tests.places import ROOT
 
 TESTS = ("test_annotations.py", "source", "words")
 NEEDED = """
-annotated-types execnet hypothesis iniconfig lark markdown-it-py mdurl numpy packaging pluggy
-pydantic pydantic-core pygments pytest pytest-xdist pyyaml rich sortedcontainers
+annotated-types execnet hypothesis iniconfig lark markdown-it-py mdurl numpy packaging
+platformdirs pluggy pydantic pydantic-core pygments pytest pytest-xdist pyyaml rich sortedcontainers
 typing-extensions typing-inspection
 """.split()  # noqa: SIM905  # one a line would be long
 LACKING = ("duckdb", "numba", "pyarrow")  # a test that asks for one of these is skipped

@@ -111,9 +111,11 @@ def test_one_more_than_there_is_room_for_is_an_error(engine: str, tmp_path: Path
 
     run = check(spec(tmp_path, text), engine=engine)
 
-    shown = str(run.traces["no_error"])
-    assert "SW212 There is no room for another Worker: there are at most 2." in shown
-    assert "AT_MOST_Worker = 4" in shown
+    failure = run.evidence.failure
+    assert failure is not None
+    assert "SW212 There is no room for another Worker: there are at most 2." == failure.title
+    assert failure.title in str(run.traces["no_error"])
+    assert "AT_MOST_Worker = 4" in failure.help
 
 
 def test_a_class_of_which_steps_make_none_keeps_what_nothing_leads_to(tmp_path: Path) -> None:

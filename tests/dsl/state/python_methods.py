@@ -24,7 +24,7 @@ from statewalk.dsl.state.refs import Reference
 from statewalk.dsl.values.stored import FrozenBag, freeze
 
 SPEC = """
-from statewalk import Record, State, always
+from statewalk import Record, State, always, deadlock
 
 class Part(Record):
     x: list | set | dict | None = None
@@ -45,6 +45,7 @@ class Box(State):
         setattr(self, name, None)  # so that every field counts as written and listed
 
 box = Box()
+deadlock(False)
 
 @always
 def fine() -> bool:

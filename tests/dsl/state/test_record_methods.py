@@ -163,7 +163,8 @@ def test_a_type_of_which_the_state_holds_nothing_is_said(
         "from collections.abc import Callable, Sequence\nfrom dataclasses import dataclass\n"
         "from typing import Any, NamedTuple\nfrom statewalk import *\n@dataclass\nclass Point:\n"
         f"    y: int = 0\nclass Pair(NamedTuple):\n    y: int = 0\nclass Box({base}):\n    {line}\n"
-        "class C(State):\n    n: int = 0\nc = C()\n@always\ndef p() -> bool:\n    return c.n == 0\n"
+        "class C(State):\n    n: int = 0\nc = C()\ndeadlock(False)\n"
+        "@always\ndef p() -> bool:\n    return c.n == 0\n"
     )
     code, message = FIELDS[line]
 

@@ -20,7 +20,7 @@ from statewalk.dsl.values.records import Bag, Record
 from statewalk.dsl.values.stored import FrozenBag
 
 SPEC = """
-from statewalk import Bag, Record, State, always
+from statewalk import Bag, Record, State, always, deadlock
 
 class Node(Record):
     v: int = 0
@@ -43,6 +43,7 @@ class Box(State):
         setattr(self, name, None)  # so that every field counts as written and listed
 
 box = Box()
+deadlock(False)
 
 @always
 def fine() -> bool:

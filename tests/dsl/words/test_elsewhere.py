@@ -75,8 +75,9 @@ def test_what_an_action_may_not_ask_is_no_step_that_is_possible(tmp_path: Path) 
     path = written(tmp_path, "@always", "return not enabled(log.overwrite)")
     path.write_text(
         path.read_text().replace(
-            "        self.entries[0]",
-            "        require(not enabled(self.overwrite))\n        self.entries[0]",
+            "    @action\n    def overwrite(self) -> None:\n",
+            "    def free(self) -> bool:\n        return enabled(self.overwrite)\n"
+            "    @action\n    def overwrite(self) -> None:\n        require(not self.free())\n",
         )
     )
 

@@ -71,6 +71,15 @@ def test_caches_that_cannot_be_written_are_named(
     assert "NUMBA_CACHE_DIR" in found.remedy
 
 
+def test_a_user_without_a_home_has_no_caches(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)
+
+    assert "this user has no home folder" in doctor._caches().found
+    assert caches.folder("found") is None
+
+
 def test_caches_of_another_user_are_not_believed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
