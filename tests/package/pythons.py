@@ -27,7 +27,7 @@ import pytest
 from tests.package.release import PYTHONS, Failed, found
 from tests.places import ROOT
 
-TESTS = ("test_annotations.py", "source", "words")
+TESTS = ("test_annotations.py", "source", "state", "values", "words")
 NEEDED = """
 annotated-types execnet hypothesis iniconfig lark markdown-it-py mdurl numpy packaging
 platformdirs pluggy pydantic pydantic-core pygments pytest pytest-xdist pyyaml rich sortedcontainers
@@ -35,7 +35,7 @@ typing-extensions typing-inspection
 """.split()  # noqa: SIM905  # one a line would be long
 LACKING = ("duckdb", "numba", "pyarrow")  # a test that asks for one of these is skipped
 # Tests, and pages of errors, that ask for one in a command.
-ASKING = ("native", "elsewhere", "such_a_trace_can_be_exported", "SW350", "SW352", "SW353", "SW382")
+ASKING = ("native", "such_a_trace_can_be_exported", "SW350", "SW352", "SW353", "SW382")
 MOST = 100  # states of a model
 PIN = re.compile(r"^([\w.-]+)==.*(?:\n    .*)*\n", re.MULTILINE)
 
@@ -147,10 +147,11 @@ def pytest_runtest_call() -> Generator[None, object, object]:
     except Exception as error:
         cause: BaseException | None = error
         while cause is not None:
-            name = getattr(cause, "name", None)
-            if isinstance(cause, ModuleNotFoundError) and name in LACKING:
-                assert importlib.util.find_spec(name) is None
-                pytest.skip(f"needs {name}")
+            for name in LACKING:
+                said = f"needs the package {name}, which is not installed" in str(cause)
+                if said or (isinstance(cause, ModuleNotFoundError) and cause.name == name):
+                    assert importlib.util.find_spec(name) is None
+                    pytest.skip(f"needs {name}")
             cause = cause.__cause__ or cause.__context__
         raise
 
