@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -11,6 +10,7 @@ from types import FunctionType
 from typing import Any, Literal
 
 from statewalk.dsl.assemble.build import field_table, make_actions, make_fields
+from statewalk.dsl.assemble.choices import named_choices
 from statewalk.dsl.assemble.coming import come_and_go
 from statewalk.dsl.assemble.crashes import crashes_of_roles
 from statewalk.dsl.assemble.initial import InitialStates
@@ -20,7 +20,6 @@ from statewalk.dsl.assemble.properties import make_property, property_kind
 from statewalk.dsl.assemble.suspended import bounds_of, deadlock_besides_faults
 from statewalk.dsl.binding import bound
 from statewalk.dsl.blocks.expand import expand_blocks
-from statewalk.dsl.blocks.read import flow_of, flow_option
 from statewalk.dsl.declared import Configuration, Refines
 from statewalk.dsl.errors import (
     Mistakes,
@@ -42,7 +41,7 @@ from statewalk.dsl.rules.all import allowed, check_tree
 from statewalk.dsl.source.folding import fold_constants
 from statewalk.dsl.source.imports import is_authored, is_ours
 from statewalk.dsl.source.modules import Loading, loading_of
-from statewalk.dsl.source.nodes import not_python, too_nested, walk
+from statewalk.dsl.source.nodes import not_python, too_nested
 from statewalk.dsl.source.texts import Source, read_source, read_text
 from statewalk.dsl.source.tree import PROPERTY_MARKS, SpecTree, read_tree, says_no_types
 from statewalk.dsl.source.usage import analyse
@@ -243,7 +242,7 @@ def _assembled(
         no_liveness=loading.declared.options.get("no_liveness", ""),
         optimized=optimize,
         warnings=tuple(w for w in mistakes.warned if not allowed(loading, w)),
-        choice_names=_choice_names(tree),
+        **named_choices(tree),
         flows=flows if flows.actions else None,
         functions=_functions(loading),
     )
@@ -363,21 +362,3 @@ def _open_records(loading: Loading) -> dict[str, type]:
     from statewalk.dsl.fizz.runtime.values import record
 
     return {record.__name__: record}
-
-
-def _choice_names(tree: SpecTree) -> dict[tuple[str, int], str]:
-    """(file, line) of each ``x = any_of(...)`` → x, to show choices by name; of blocks too."""
-    names = {
-        (f.module.source.path, f.node.lineno): "statement"
-        for f in tree.functions
-        if flow_option(f) in ("parallel", "oneof")
-    }
-    for module in tree.loading.modules:
-        for node in walk(module.source.tree):
-            if isinstance(node, ast.With) and flow_of(node, module.namespace) is not None:
-                names[(module.source.path, node.lineno)] = "statement"
-            if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call):
-                target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
-                if getattr(node.value.func, "id", "") in ("any_of", "maybe"):
-                    names[(module.source.path, node.lineno)] = ast.unparse(target)
-    return names

@@ -187,6 +187,7 @@ class Model:
     optimized: bool = True
     warnings: tuple[SpecError, ...] = ()
     choice_names: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    choice_loops: Mapping[tuple[str, int], tuple[str, ...]] = field(default_factory=dict)
     flows: Flows | None = None
     outside: Outside = field(default_factory=Outside)
     functions: Mapping[str, Callable[[], Any]] = field(default_factory=dict)

@@ -14,7 +14,7 @@ constants are those of its first line.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +30,7 @@ from statewalk.checker.verdict.guards import guard_of
 if TYPE_CHECKING:
     from statewalk.dsl.model import Action, Model
 
-_WORD = re.compile(r"\s+(?![^(]*\))")
-_COMMA = re.compile(r", (?=[\w.]+=)")  # and not within brackets
+_COMMA = re.compile(r", (?=\(?[\w.]+=)")  # and not within brackets
 _ACTOR = re.compile(r"\w+#\d+")
 _NUMBERED = re.compile(r"^!? *\d+  (\S.*)$")
 _GOES_ON = re.compile(r"^ {7}(\S.*)$")
@@ -100,13 +99,16 @@ def read_constants(text: str) -> list[str]:
         if line[:column].strip() or not line[column:].strip():
             break
         words += line.split()
-    found: list[str] = []
+    found: list[list[str]] = []
+    left = 0
     for word in words:
-        if found and (_is_within_brackets(found[-1]) or not _CONSTANT.match(word)):
-            found[-1] += f" {word}"
+        if found and (left or not _CONSTANT.match(word)):
+            found[-1].append(word)
+            left += _open(word)
         else:
-            found.append(word)
-    return found
+            found.append([word])
+            left = _open(word)
+    return [" ".join(constant) for constant in found]
 
 
 def _wanted(content: str, number: int) -> Wanted:
@@ -114,29 +116,31 @@ def _wanted(content: str, number: int) -> Wanted:
         return Wanted(content, number, _INIT, (start[1] or "1",))
     parts = content.split(" · ")
     if len(parts) == 1:
-        action, *choices = _WORD.split(content)
+        action, *choices = _whole(content.split(), " ")
         return Wanted(content, number, action, tuple(choices))
     has_actor = "(" not in parts[0] and _ACTOR.fullmatch(parts[0]) is not None
     action = ".".join(parts[: 1 + has_actor])
-    choices = [c for part in parts[1 + has_actor :] for c in _at_commas(part)]
+    choices = [c for part in parts[1 + has_actor :] for c in _whole(_COMMA.split(part), ", ")]
     return Wanted(content, number, action, tuple(choices))
 
 
-def _at_commas(text: str) -> Iterator[str]:
-    """The choices of a step: one may be a record, with commas of its own."""
-    begun = ""
-    for part in _COMMA.split(text):
-        begun += (", " if begun else "") + part
-        if not _is_within_brackets(begun):
-            yield begun
-            begun = ""
+def _whole(parts: Iterable[str], glue: str) -> Iterator[str]:
+    """Join parts as long as a bracket is open: a value has spaces and commas of its own."""
+    begun: list[str] = []
+    left = 0
+    for part in parts:
+        begun.append(part)
+        left += _open(part)
+        if not left:
+            yield glue.join(begun)
+            begun = []
     if begun:
-        yield begun
+        yield glue.join(begun)
 
 
-def _is_within_brackets(text: str) -> bool:
-    """Whether more is open at its end than was closed."""
-    return sum(text.count(c) for c in "([{") != sum(text.count(c) for c in ")]}")
+def _open(text: str) -> int:
+    """How many more brackets are opened in a text than closed."""
+    return sum(text.count(c) for c in "([{") - sum(text.count(c) for c in ")]}")
 
 
 def follow(model: Model, wanted: Sequence[Wanted]) -> Guided:
@@ -222,6 +226,7 @@ def _fits(taken: Taken, choices: tuple[int, ...], wanted: str) -> bool:
     return any(
         (c.name in (name, f"self.{name}") and repr(c.value).strip("'") == value.strip("'"))
         or (not value and repr(c.value).strip("'") == wanted.strip("'"))
+        or str(c) == wanted
         for c in (*taken.step.choices, *taken.step.only)
     )
 

@@ -61,9 +61,9 @@ class _NotingView(TellingView):
     __slots__ = ("reads",)
 
     def __init__(
-        self, base: State, script: Sequence[int], files: Mapping[str, str], reads: dict[Path, Any]
+        self, base: State, script: Sequence[int], model: Model, reads: dict[Path, Any]
     ) -> None:
-        super().__init__(base, script, files)
+        super().__init__(base, script, model)
         self.reads = reads
 
     def get(self, path: Path) -> Any:
@@ -153,7 +153,7 @@ class Steps:
 
     def _run(self, state: State, action: Action, reads: dict[Path, Any]) -> list[_Done]:
         found = []
-        for view in runs(lambda script: _NotingView(state, script, self.model.sources, reads)):
+        for view in runs(lambda script: _NotingView(state, script, self.model, reads)):
             error: Exception | None = None
             try:
                 self.model.take(action, view)
@@ -165,14 +165,13 @@ class Steps:
         return found
 
     def _choices(self, view: _NotingView) -> tuple[Choice, ...]:
-        names = self.model.choice_names
-        several = zip(view.choices, view.chosen, view.places, strict=False)
+        several = zip(view.choices, view.chosen, view.names, strict=False)
         return (
             *(
-                Choice(index, of, *choice_shown(self.model, value, names.get(place, "")))
-                for (index, of), value, place in several
+                Choice(index, of, *choice_shown(self.model, value, given))
+                for (index, of), value, (given, _) in several
             ),
-            *(Choice(0, 1, value, names.get(place, "")) for place, value in view.alone),
+            *(Choice(0, 1, value, given) for (given, _), value in view.alone),
         )
 
     def guards(self, number: int) -> frozenset[str]:

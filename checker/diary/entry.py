@@ -15,11 +15,10 @@ from statewalk.dsl.files import read_text
 
 NAMED = re.compile(r"^(\d\d)-[\w-]+\.md$")
 LANGUAGES = ("python", "fizz", "tla", "text")  # of blocks that are files
-_FENCE = re.compile(r"^(`{3,}) *(\w*) *(.*?) *$")
+_FENCE = re.compile(r"^(`{3,}) *(\w*)(.*)$")
 _DRAWN = re.compile(r"^<!-- (statewalk (?:export|history check) \S.*?) -->$")
 _EXERCISE = re.compile(r"^<!-- exercise: (\S+) (\S+)\n(.*?)^-->$", re.MULTILINE | re.DOTALL)
 DATED = re.compile(r"^\*(\d{1,2} \w+ \d{4})\*$", re.MULTILINE)  # a line below the title
-_ASKED = re.compile(r"^(.*?) *(statewalk .*)$")
 PROMPT = "$ "
 # What the commands of an entry may be, and the options that name what they write.
 COMMANDS = (
@@ -132,7 +131,7 @@ class Entry:
             first = at
             while at < len(lines) and lines[at].rstrip() != opened[1]:
                 at += 1
-            kind = _kind(opened[2], opened[3], lines[first - 2] if first > 1 else "")
+            kind = _kind(opened[2], opened[3].strip(" "), lines[first - 2] if first > 1 else "")
             if kind == ("commands", "") and not "".join(lines[first:at][:1]).startswith(PROMPT):
                 raise RunError(
                     "SW381",
@@ -158,10 +157,10 @@ def _kind(
 
 
 def _asked(entry: Entry, line: str) -> tuple[str, str]:
-    found = _ASKED.match(line)
-    if found is None:
+    text, command, words = line.partition("statewalk ")
+    if not command:
         raise RunError("SW381", f"{entry.path}: this line of an exercise has no command: {line}")
-    return found[1], found[2]
+    return text.rstrip(" "), command + words
 
 
 def words_of(entry: Path, command: str) -> list[str]:

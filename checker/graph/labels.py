@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from statewalk.checker.native.learn.tracing import TracingView
-from statewalk.checker.states.content import choice_shown, short_names
+from statewalk.checker.states.content import choice_shown, choice_text, short_names
 from statewalk.checker.states.showing import text_of
 from statewalk.dsl.declared import Fairness
 from statewalk.dsl.values.stored import freeze
@@ -50,8 +50,7 @@ class NamingView(TracingView):
             frame = frame.f_back
         name = self._model.choice_names.get((frame.f_code.co_filename, frame.f_lineno), "")
         value, name = choice_shown(self._model, freeze(chosen), name)
-        shown = text_of(value)
-        text = f"{name}={shown}" if name else shown
+        text = choice_text(name, text_of(value))
         self.fair.append(Chosen(text))  # type: ignore[arg-type]
         return chosen
 

@@ -79,6 +79,11 @@ def choice_shown(model: Model, value: Any, name: str) -> tuple[Any, str]:
     return value, name
 
 
+def choice_text(name: str, text: str) -> str:
+    """What was chosen: ``x=2`` where the choice has a name, ``i=1: 2`` where a loop tells it."""
+    return f"{name}{': ' if '=' in name else '='}{text}" if name else text
+
+
 def declared_fields(model: Model) -> list[tuple[Path, str]]:
     """The places of a model's fields, constant ones left out."""
     return [

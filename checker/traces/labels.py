@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from statewalk.checker.states.content import choice_text
 from statewalk.checker.states.shortening import fit, fit_in_lines
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ def label_parts(trace: Trace, step: TraceStep) -> list[Part]:
     parts.append((step.action, "action"))
     if arguments:
         parts.append((f"({arguments})", ""))
-    chosen = [f"{c.name}={_chosen(c.value)}" if c.name else _chosen(c.value) for c in step.choices]
-    chosen += [f"{c.name}={fit(c.value, _ONLY)}" for c in step.only]
+    chosen = [choice_text(c.name, _chosen(c.value)) for c in step.choices]
+    chosen += [choice_text(c.name, fit(c.value, _ONLY)) for c in step.only]
     if chosen:
         parts += [(" · ", "dim"), (", ".join(chosen), "")]
     return parts

@@ -17,8 +17,15 @@ from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.contract.late import ShownPage, named
 from statewalk.checker.states.attempts import unrepeatable
-from statewalk.checker.states.content import Content, choice_shown, content_of, short_names
+from statewalk.checker.states.content import (
+    Content,
+    choice_shown,
+    choice_text,
+    content_of,
+    short_names,
+)
 from statewalk.checker.states.diff import Change, changes
+from statewalk.checker.states.shortening import fit
 from statewalk.checker.states.showing import text_of
 from statewalk.checker.traces.state import TraceState
 from statewalk.checker.traces.truths import Truth, truths
@@ -35,11 +42,15 @@ if TYPE_CHECKING:
 
 
 _NOTEBOOK = "statewalk.checker.traces.exports.notebook"
+_LOOP = 40  # characters of the value of a comprehension's variable
 
 
 @dataclass(frozen=True)
 class Choice:
-    """An option taken: which (counted from 0) of how many, its value, and the name it was given."""
+    """An option taken: which (counted from 0) of how many, its value, and the name it was given.
+
+    In a comprehension the name tells the element: ``i=1``.
+    """
 
     index: int
     options: int
@@ -47,8 +58,7 @@ class Choice:
     name: str = ""
 
     def __str__(self) -> str:
-        shown = text_of(self.value)
-        return f"{self.name}={shown}" if self.name else shown
+        return choice_text(self.name, text_of(self.value))
 
 
 @dataclass(frozen=True)
@@ -189,31 +199,37 @@ class Trace:
 
 
 class TellingView(PlainView):
-    """A plain view that also notes where in the spec each choice was made."""
+    """A plain view that also notes names of choices: for logs, and as a trace tells them."""
 
-    __slots__ = ("alone", "files", "places")
+    __slots__ = ("alone", "model", "names")
 
-    def __init__(self, base: State, script: Sequence[int], files: Mapping[str, str]) -> None:
+    def __init__(self, base: State, script: Sequence[int], model: Model) -> None:
         super().__init__(base, script)
-        self.files = files
-        self.places: list[tuple[str, int]] = []
-        self.alone: list[tuple[tuple[str, int], Any]] = []
+        self.model = model
+        self.names: list[tuple[str, str]] = []
+        self.alone: list[tuple[tuple[str, str], Any]] = []
 
     def choose(self, options: Sequence[Any], fair: Fairness = "none") -> Any:
-        """As in `PlainView`; notes the innermost line of the spec that asks."""
+        """As in `PlainView`; notes the names at the innermost line of the spec that asks."""
         chosen = super().choose(options, fair)
-        self.places.append(self._place())
+        self.names.append(self._names())
         return chosen
 
     def only(self, option: Any) -> None:
         """Notes a choice with one option, which is none to repeat a step by."""
-        self.alone.append((self._place(), freeze(option)))
+        self.alone.append((self._names(), freeze(option)))
 
-    def _place(self) -> tuple[str, int]:
+    def _names(self) -> tuple[str, str]:
         frame = sys._getframe(2)
-        while frame.f_back is not None and frame.f_code.co_filename not in self.files:
+        while frame.f_back is not None and frame.f_code.co_filename not in self.model.sources:
             frame = frame.f_back
-        return frame.f_code.co_filename, frame.f_lineno
+        place = frame.f_code.co_filename, frame.f_lineno
+        given = self.model.choice_names.get(place, "")
+        loops, values = self.model.choice_loops.get(place, ()), frame.f_locals
+        if not loops or any(name not in values for name in loops):
+            return given, given
+        told = ", ".join(f"{name}={fit(values[name], _LOOP)}" for name in loops)
+        return given, told if len(loops) == 1 else f"({told})"
 
 
 def said_of(error: BaseException | None) -> str:
@@ -234,7 +250,7 @@ class Taken:
 
 def take_step(model: Model, state: State, action: Action, choices: Sequence[int]) -> Taken | None:
     """Take one step in a state; None where it is not possible there."""
-    view = TellingView(state, choices, model.sources)
+    view = TellingView(state, choices, model)
     error: BaseException | None = None
     returned: Any = None
     try:
@@ -246,8 +262,8 @@ def take_step(model: Model, state: State, action: Action, choices: Sequence[int]
     if tuple(index for index, _ in view.choices) != tuple(choices):
         return None
     chosen = tuple(
-        Choice(index, of, *choice_shown(model, value, model.choice_names.get(place, "")))
-        for (index, of), value, place in zip(view.choices, view.chosen, view.places, strict=True)
+        Choice(index, of, *choice_shown(model, value, name))
+        for (index, of), value, (_, name) in zip(view.choices, view.chosen, view.names, strict=True)
     )
     step = TraceStep(
         action.name,
@@ -266,8 +282,7 @@ def take_step(model: Model, state: State, action: Action, choices: Sequence[int]
 
 def _alone(model: Model, view: TellingView) -> tuple[Choice, ...]:
     """The choices with one option that the spec gives a name."""
-    found = ((model.choice_names.get(place, ""), value) for place, value in view.alone)
-    named = {name: value for name, value in found if name not in ("", "statement")}
+    named = {name: value for (_, name), value in view.alone if name not in ("", "statement")}
     python = model.dialect == "python"
     return tuple(Choice(0, 1, value, name) for name, value in named.items() if python)
 

@@ -91,7 +91,9 @@ ENTERS: dict[str, str] = {
         "states symmetry traces"
     ),
     "checker/walk": ("Model dsl/state behaviours/guided contract engines states traces verdict"),
-    "dsl/assemble": "binding declared errors flows lowering model source state values view words",
+    "dsl/assemble": (
+        "binding blocks declared errors flows lowering model source state values view words"
+    ),
     "dsl/blocks": "binding declared errors lowering source state values words",
     "dsl/fizz": "blocks errors mutants source",
     "dsl/fizz/rules": "errors fizz/names fizz/text source state",

@@ -94,6 +94,14 @@ def test_what_a_report_shows_can_be_followed(
     assert traces or property is None
 
 
+def test_a_long_line_of_steps_takes_linear_time() -> None:
+    steps = read_steps("go" + " " * 200_000 + "x=[" + "1, " * 100_000)
+    constants = read_constants("0  init  " + "A=[ " * 100_000)
+
+    assert ["go"] == [step.action for step in steps]
+    assert [1, 1] == [len(steps[0].choices), len(constants)]
+
+
 def test_a_choice_that_a_report_shows_may_be_left_out() -> None:
     model = load(MODELS / "kafka/init_pid.py", {"TIDS": 2})
     guided = follow(model, read_steps("Client#0 · send_init_pid(broker=Broker#0)"))

@@ -195,6 +195,15 @@ def test_an_exercise_is_one_that_the_solution_solves_and_the_spec_does_not(tmp_p
     assert 2 == len(play(bad, run).wrong)
 
 
+def test_a_long_line_of_an_entry_takes_linear_time(tmp_path: Path) -> None:
+    spaces = " " * 200_000
+    text = EXERCISE.replace("HOLDS", f"HOLDS{spaces}so") + f"```!{spaces}x\n```\n"
+    found = entry(tmp_path, text, spec="no", solution="no")
+
+    assert [] == found.cells()
+    assert f"HOLDS{spaces}so" == found.exercises[0].asked[0][0]
+
+
 SPEC = "".join(f"line {n}\n" for n in range(1, 21))
 MINE = SPEC.replace("line 3\n", "HOLDS\n").replace("line 9\n", "").replace("20\n", "20\nend\n")
 

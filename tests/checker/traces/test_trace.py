@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 from statewalk import Trace, check, load, replay
+from statewalk.checker.behaviours.guided import follow, read_steps
 from statewalk.checker.cli import main
 from statewalk.checker.report.trace import trace_page
 from statewalk.checker.states.diff import between
 from statewalk.checker.states.json import Classes, describe_classes, from_json, to_json
 from statewalk.checker.states.showing import text_of
 from statewalk.checker.traces.file import save_trace
+from statewalk.checker.traces.labels import label_of
 from statewalk.checker.traces.reading import load_trace
 from statewalk.checker.verdict.result import read_result
 from statewalk.checker.verdict.run import Run
@@ -106,6 +108,39 @@ def test_a_trace_says_actor_action_choices_and_what_changed(trace: Trace) -> Non
     assert " · send(other=Node#" in first.label
     assert " · tag='" in first.label
     assert "~ Clock.now  0 → 1" in map(str, change)
+
+
+def test_a_choice_in_a_comprehension_tells_its_element(tmp_path: Path) -> None:
+    path = tmp_path / "owners.py"
+    path.write_text(
+        "from statewalk import *\n"
+        "class Table(State):\n"
+        "    owner: dict[tuple[int, int], int] = {}\n"
+        "    @action\n"
+        "    def assign(self) -> None:\n"
+        "        self.owner = {p: any_of([1, 2]) for p in ((0, 1), (0, 2))}\n"
+        "    @action\n"
+        "    def draw(self) -> None:\n"
+        "        pairs = [maybe() for n in range(2) for m in range(n)]\n"
+        "        require(all(pairs) and len(self.owner) == 2)\n"
+        "        self.owner[9, 9] = any_of([3, 4])\n"
+        "table = Table()\n"
+        "@always\n"
+        "def small() -> bool:\n"
+        "    return sum(table.owner.values()) < 8\n"
+    )
+    trace = check(path, engine="reference").traces["small"]
+    steps = "\n".join(label_of(trace, step) for step in trace.steps)
+    labels = [step.label for step in trace.steps]
+
+    assert [
+        "Table#0 · assign · p=(0, 1): 2, p=(0, 2): 2",
+        "Table#0 · draw · (n=1, m=0): True, self.owner[9, 9]=4",
+    ] == labels
+    for text in (steps, "\n".join(labels)):
+        assert labels == [s.label for s in follow(load(path), read_steps(text)).trace().steps]
+    save_trace(trace, tmp_path / "t.json")
+    assert labels == [step.label for step in load_trace(tmp_path / "t.json").steps]
 
 
 def test_what_was_saved_is_what_is_loaded(trace: Trace, tmp_path: Path) -> None:
