@@ -13,10 +13,10 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,9 +33,11 @@ if TYPE_CHECKING:
 _LOOK = 0.2  # seconds between two looks whether the user wants to end
 _ANNOTATION = re.compile(r"::(error|warning|notice) file=")
 _INTERNAL = "SW900 "
+_SOURCES = "sources.json"
 _NEVER = "100000"  # seconds: what is thrown away afterwards need not be saved
 
 
+TELL = "--tell"  # option of a check: the file to write sources and results to
 WARNING = "warning"
 AS_IT_IS = "(as it is)"  # what stands for a configuration in a spec without any
 
@@ -53,7 +55,8 @@ class Told:
 class Row:
     """What one configuration gave; ``problem`` says why there is no result. ``told`` stands in the
     first row of what was checked together. ``strict``: it does not pass with warnings.
-    ``compiled``: part of its time went into compiling kernels.
+    ``compiled``: part of its time went into compiling kernels. ``origins`` are those of the model
+    that was checked, as `Model.origins`; empty where unknown.
     """
 
     configuration: Configuration
@@ -62,6 +65,7 @@ class Row:
     told: Told | None = None
     strict: bool = False
     compiled: bool = False
+    origins: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def code(self) -> int:
@@ -181,6 +185,7 @@ def _run(job: Job, how: How, running: set[subprocess.Popen[str]]) -> list[Row]:
         finally:
             running.discard(process)
         results = _results(Path(folder, "result.json"))
+        origins = _origins(Path(folder, _SOURCES))
         told = _told(Path(folder), printed) if how.tells else None
     compiled = COMPILING in said
     missing = f"no result: {gist(said) or f'ended with exit code {process.returncode}'}"
@@ -192,6 +197,7 @@ def _run(job: Job, how: How, running: set[subprocess.Popen[str]]) -> list[Row]:
             None if n else told,
             how.strict,
             compiled and not n,
+            origins[n] if n < len(origins) else {},
         )
         for n, c in enumerate(job.configurations)
     ]
@@ -210,6 +216,7 @@ def _words(job: Job, how: How, folder: Path) -> list[str]:
     threads = max(1, (os.cpu_count() or 1) // how.jobs)
     words = ["check", job.spec, "--json", str(folder / "result.json"), "--out", str(folder / "run")]
     words += ["--checkpoint-every", _NEVER, "--threads", str(threads), "--engine", how.engine]
+    words += [TELL, str(folder / _SOURCES)]
     words += ["--strict"] if how.strict else []
     words += [] if how.timeout is None else ["--timeout", str(how.timeout)]
     if how.tells:
@@ -237,6 +244,15 @@ def _results(file: Path) -> list[Result]:
         return []
     rows = data.get("sweep", [data])
     return [read_result({k: v for k, v in row.items() if k != "config"}) for row in rows]
+
+
+def _origins(file: Path) -> list[dict[str, str]]:
+    """Return the origins of each model that a check loaded, in the order of its configurations."""
+    try:
+        found: list[dict[str, str]] = json.loads(file.read_text(encoding="utf-8"))["sources"]
+    except (OSError, ValueError):
+        return []
+    return found
 
 
 def expected_text(expect: Expectation | None) -> str:

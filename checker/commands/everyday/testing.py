@@ -208,9 +208,16 @@ def _look_for(needed: Sequence[str], loaded: Sequence[_Spec]) -> None:
 
 
 def _remember(green: Green, spec: _Spec, rows: Sequence[Row]) -> None:
-    now = {row.configuration.name: row.found for row in rows if row.passed}
-    kept = green.passed(spec.path, spec.origins)
-    green.specs[spec.path] = (spec.origins, {**kept, **spec.passed, **now})
+    """Keep the passes of checks that loaded the same texts as the parent process did.
+
+    A file may have changed between the two, and a configuration may read other files than the
+    defaults do.
+    """
+    checked = {row.configuration.name for row in rows}
+    kept = {**green.passed(spec.path, spec.origins), **spec.passed}
+    kept = {name: found for name, found in kept.items() if name not in checked}
+    now = {r.configuration.name: r.found for r in rows if r.passed and r.origins == spec.origins}
+    green.specs[spec.path] = (spec.origins, {**kept, **now})
     if rows:
         green.write()
 

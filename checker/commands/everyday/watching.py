@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from statewalk.checker.commands.everyday.found import texts_in
-from statewalk.checker.commands.everyday.rows import How
+from statewalk.checker.commands.everyday.rows import TELL, How
 from statewalk.checker.commands.everyday.saved import Files
 from statewalk.checker.commands.everyday.testing import Green
 from statewalk.checker.machine import streams
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from statewalk.checker.verdict.run import Run
 
 OPTION = "--watch"
-TELL = "--tell"  # of the check that is begun: where it says what it was made of and what it found
 _LOOK = 0.2  # seconds between two looks
 _SPECS = (".py", ".fizz")
 _RARELY = 20  # times as long as it takes to look which files there are lie between two
@@ -129,6 +128,7 @@ def tell(runs: Sequence[Run], file: str) -> None:
             files |= files_of_specs() | ({error.span.file} if error.span is not None else set())
     data = {
         "files": sorted(os.path.abspath(f) for f in files if os.path.exists(f)),
+        "sources": [dict(run.evidence.sources) for run in runs],
         "runs": {name: run.result.to_dict() for name, run in zip(_names(runs), runs, strict=True)},
     }
     write_text(Path(file), json.dumps(data))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from statewalk.checker.cli import main
+from statewalk.checker.commands.everyday import testing
 from statewalk.checker.commands.everyday.found import specs_in
-from statewalk.checker.commands.everyday.rows import How, gist
+from statewalk.checker.commands.everyday.rows import How, checked, gist
 from statewalk.checker.commands.everyday.testing import Green
 from statewalk.checker.commands.everyday.update import rewritten
 from statewalk.dsl import caches
@@ -370,3 +372,50 @@ def test_the_first_line_of_an_internal_error_is_told() -> None:
 
     assert "SW900 internal error: KeyError: 3" == gist(said)
     assert "the last" == gist("one\nthe last\n")
+
+
+def test_a_pass_of_a_text_that_changed_meanwhile_is_not_remembered(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = SPEC.replace("counter.n < 3", "counter.n < 2").replace(", length=3", "")
+    (folder / "counter.py").write_text(text)
+
+    def edited(*given: Any) -> Any:
+        (folder / "counter.py").write_text(SPEC)
+        return checked(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(testing, "checked", edited)
+        main(FAST)
+    (folder / "counter.py").write_text(text)
+    capsys.readouterr()
+
+    assert 4 == main(FAST)
+    assert {"holds": "FAIL", "breaks": "ok"} == marks(capsys)
+
+
+def test_a_file_that_only_one_configuration_reads_is_noticed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reading = "\nif N == 5:\n    M = int(open('limit.txt').read())\nelse:\n    M = 3\n\nclass"
+    text = SPEC.replace("\nclass", reading, 1).replace("counter.n < 3", "counter.n < M")
+    (folder / "counter.py").write_text(text)
+    (folder / "limit.txt").write_text("3")
+    assert 0 == main(FAST)
+    (folder / "limit.txt").write_text("5")
+    capsys.readouterr()
+
+    assert 4 == main(FAST)
+    assert {"holds": "==", "breaks": "FAIL"} == marks(capsys)
+
+
+def test_a_failure_under_strict_removes_what_was_green(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    warned(folder)
+    assert 0 == main(FAST)
+    main([*FAST, "--strict"])
+    capsys.readouterr()
+
+    assert 0 == main(FAST)
+    assert {"holds": "ok", "breaks": "=="} == marks(capsys)
