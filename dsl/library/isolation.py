@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, NamedTuple
 
 from statewalk.dsl.library.cycles import (
@@ -57,11 +58,15 @@ REFUTES: dict[str, str] = {
 
 
 class Read(NamedTuple):
-    """A read of `writer`'s version of `key`; `final` is false for one its writer overwrote."""
+    """A read of `writer`'s version of `key`; `final` is false for one its writer overwrote.
+
+    Neighbouring reads with the same `moment` are of one operation, such as a range query.
+    """
 
     key: Hashable
     writer: Hashable
     final: bool = True
+    moment: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,16 +115,16 @@ def dependencies(
     for t in transactions:
         if t.aborted:
             continue
-        for read in dict.fromkeys(t.reads):
-            if read.writer == t.name:
+        for key, writer in dict.fromkeys((read.key, read.writer) for read in t.reads):
+            if writer == t.name:
                 continue
             after = 0
-            if read.writer != INITIAL:
-                edges.append(Edge(read.writer, t.name, "wr", read.key))
-                after = place.get((read.key, read.writer), -1) + 1
-            order = versions.get(read.key, ())
+            if writer != INITIAL:
+                edges.append(Edge(writer, t.name, "wr", key))
+                after = place.get((key, writer), -1) + 1
+            order = versions.get(key, ())
             later = order[after : after + 1] if nearest else order[after:]
-            edges += (Edge(t.name, u, "rw", read.key) for u in later if u != t.name)
+            edges += (Edge(t.name, u, "rw", key) for u in later if u != t.name)
     return tuple(edges)
 
 
@@ -168,8 +173,9 @@ def judge(
         if not find_cycle(names, own, serial=wanted.serial):
             return Verdict(True)
     every = dependencies(live, versions, nearest=False)
+    missed = _missed_after_seen(live, versions)
     if wanted.rule == VIEW:
-        every = _missed_after_seen(live, versions, every)
+        every = tuple(e for e in every if e.kind != "rw" or e in missed)
     for edges, suffix in (
         (every, ""),
         ((*every, *session), "-session"),
@@ -177,24 +183,27 @@ def judge(
     ):
         cycles = forbidden(names, edges, wanted.rule)
         if cycles:
-            return _named(live, cycles, suffix, wanted.rule)
+            return _named(live, cycles, suffix, wanted.rule, missed)
     return Verdict(True)
 
 
-def _missed_after_seen(
-    transactions: Sequence[Transaction], versions: Versions, edges: Sequence[Edge]
-) -> tuple[Edge, ...]:
-    """The edges without the rw edges of reads that come before any read from the overwriter."""
+def _missed_after_seen(transactions: Sequence[Transaction], versions: Versions) -> set[Edge]:
+    """The rw edges of reads that do not come before every read from the overwriter."""
     place = {(key, t): i for key, order in versions.items() for i, t in enumerate(order)}
-    missed: set[tuple[Hashable, Hashable, Hashable]] = set()
+    missed: set[Edge] = set()
     for t in transactions:
         seen: list[Hashable] = []
-        for read in t.reads:
-            at = place.get((read.key, read.writer), -1)
-            missed.update((t.name, j, read.key) for j in seen if place.get((read.key, j), -1) > at)
-            if read.writer != INITIAL:
-                seen.append(read.writer)
-    return tuple(e for e in edges if e.kind != "rw" or (e.before, e.after, e.key) in missed)
+        for _, moment in groupby(
+            t.reads, lambda read: object() if read.moment is None else read.moment
+        ):
+            reads = [*moment]
+            seen += (read.writer for read in reads if read.writer != INITIAL)
+            for key, writer, *_ in reads:
+                at = place.get((key, writer), -1)
+                missed.update(
+                    Edge(t.name, j, "rw", key) for j in seen if place.get((key, j), -1) > at
+                )
+    return missed
 
 
 def impossible_read(transactions: Sequence[Transaction]) -> Verdict | None:
@@ -210,16 +219,20 @@ def impossible_read(transactions: Sequence[Transaction]) -> Verdict | None:
 
 
 def _named(
-    transactions: Sequence[Transaction], cycles: Sequence[Cycle], suffix: str, rule: str
+    transactions: Sequence[Transaction],
+    cycles: Sequence[Cycle],
+    suffix: str,
+    rule: str,
+    missed: set[Edge],
 ) -> Verdict:
     """The verdict for the shortest of some cycles, the most specifically named among equals."""
     order = list(REFUTES)
-    ranked = [(len(c), order.index(classify(c, transactions)), i) for i, c in enumerate(cycles)]
-    cycle = cycles[min(ranked)[2]]
-    name = classify(cycle, transactions)
-    by_name = {t.name: t for t in transactions}
+    names = [classify(c, transactions, missed) for c in cycles]
+    ranked = [(len(c), order.index(names[i]), i) for i, c in enumerate(cycles)]
+    at = min(ranked)[2]
+    cycle, name = cycles[at], names[at]
     kinds = {e.kind for e in cycle}
-    weakest = weakest_rule(cycle, rule, in_order=_in_order(cycle, by_name))
+    weakest = weakest_rule(cycle, rule, in_order=not missed.isdisjoint(cycle))
     if "rt" in kinds:
         refutes = "strict-serializable" if weakest == SERIAL else "strong-si"
     else:
@@ -229,25 +242,18 @@ def _named(
     return Verdict(False, name if plain else name + suffix, refutes, cycle)
 
 
-def _in_order(cycle: Sequence[Edge], by_name: Mapping[Hashable, Transaction]) -> bool:
-    """Whether the reader of a cycle wr, rw read from the other first and missed it later."""
-    if sorted(e.kind for e in cycle) != ["rw", "wr"]:
-        return False
-    rw = next(e for e in cycle if e.kind == "rw")
-    reads = by_name[rw.before].reads
-    seen = min(i for i, read in enumerate(reads) if read.writer == rw.after)
-    return any(r.key == rw.key and r.writer != rw.after for r in reads[seen + 1 :])
+def classify(cycle: Sequence[Edge], transactions: Iterable[Transaction], missed: set[Edge]) -> str:
+    """The most specific name of one cycle, from its edges and who wrote what.
 
-
-def classify(cycle: Sequence[Edge], transactions: Iterable[Transaction]) -> str:
-    """The most specific name of one cycle, from its edges and who wrote what."""
+    `missed` are the rw edges of reads that do not come before every read from the overwriter.
+    """
     by_name = {t.name: t for t in transactions}
     kinds = [e.kind for e in cycle]
     rw = kinds.count("rw")
     if rw == 0:
         return "G1c" if "wr" in kinds else "G0"
     if rw == 1:
-        return _single(cycle, by_name)
+        return _single(cycle, by_name, missed)
     if not adjacent_rw(cycle):
         plain = all(kind != "ww" for kind in kinds)
         return "long-fork" if rw == 2 and plain and len(cycle) == 4 else "G-nonadjacent"
@@ -257,7 +263,9 @@ def classify(cycle: Sequence[Edge], transactions: Iterable[Transaction]) -> str:
     return "read-only-anomaly" if readers and len(cycle) == 3 else "G2-item"
 
 
-def _single(cycle: Sequence[Edge], by_name: Mapping[Hashable, Transaction]) -> str:
+def _single(
+    cycle: Sequence[Edge], by_name: Mapping[Hashable, Transaction], missed: set[Edge]
+) -> str:
     """The name of a cycle with exactly one rw edge."""
     at = next(i for i, e in enumerate(cycle) if e.kind == "rw")
     rw, rest = cycle[at], [*cycle[at + 1 :], *cycle[:at]]
@@ -271,8 +279,7 @@ def _single(cycle: Sequence[Edge], by_name: Mapping[Hashable, Transaction]) -> s
         return "lost-update" if both else "read-skew"
     if rest[0].kind != "wr":
         return "read-skew"
-    keys = [read.key for read in reader.reads]
-    return "fractured-read" if keys.index(rest[0].key) < keys.index(rw.key) else "read-skew"
+    return "fractured-read" if rw in missed else "read-skew"
 
 
 def version_orders(

@@ -25,13 +25,19 @@ _T0 = -1
 class _Done:
     """One transaction as it ran: external reads (key, turn of the writer), keys it wrote.
 
+    `moments` are the reads by operation: a range query sees all its rows at one moment.
     `before` are the turns of the transactions that it depends on without having read from them.
     """
 
     turn: int
-    reads: list[tuple[int, int]] = field(default_factory=list)
+    moments: list[list[tuple[int, int]]] = field(default_factory=list)
     wrote: list[int] = field(default_factory=list)
     before: list[int] = field(default_factory=list)
+
+    @property
+    def reads(self) -> list[tuple[int, int]]:
+        """The reads of all operations."""
+        return [read for moment in self.moments for read in moment]
 
 
 def replay_weak(history: History, order: list[int], level: Level) -> None:
@@ -89,13 +95,13 @@ class _Run:
             elif kind not in (READ, LIST, RANGE):
                 left[k] = [v]
             elif kind != READ or v != UNKNOWN:
-                for key, turn in self._sources(t, op, left):
+                one.moments.append([*self._sources(t, op, left)])
+                for key, turn in one.moments[-1]:
                     if seen.setdefault(key, turn) != turn and level.rule not in (
                         READ_COMMITTED,
                         VIEW,
                     ):
                         raise Mismatch(f"{h.name(t)}: {h.show(op)} differs from an earlier read")
-                    one.reads.append((key, turn))
         return left
 
     def _sources(self, t: int, op: int, left: dict[int, list[int]]) -> Iterator[tuple[int, int]]:
@@ -182,10 +188,12 @@ def _direct(history: History, order: list[int], ran: list[_Done], level: Level) 
         if level.rule == ATOMIC:
             for _, writer in one.reads:
                 see(writer)
-        for k, writer in one.reads:
-            if writer < visible.get(k, _T0):
-                raise _wrong(history, t, k)
-            see(writer)
+        for moment in one.moments:
+            for _, writer in moment:
+                see(writer)
+            for k, writer in moment:
+                if writer < visible.get(k, _T0):
+                    raise _wrong(history, t, k)
         own.update(dict.fromkeys(one.wrote, one.turn))
 
 

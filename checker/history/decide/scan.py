@@ -35,9 +35,9 @@ from statewalk.checker.history.errors import HistoryError
 class Facts:
     """What is known of the committed transactions of a history.
 
-    Shapes:  members (n,) their places in the history; reads (·, 3): reader, key, writer
-             (INITIAL = T0); writes (·, 2): writer, key; order (·, 3): known version order,
-             before, after, key. Readers and writers are places in `members`.
+    Shapes:  members (n,) their places in the history; reads (·, 4): reader, key, writer
+             (INITIAL = T0), operation; writes (·, 2): writer, key; order (·, 3): known version
+             order, before, after, key. Readers and writers are places in `members`.
     """
 
     members: Ints
@@ -314,7 +314,8 @@ def _facts(work: Scan, included: Bools, source: Ints, order: Ints) -> Facts:
     members = np.flatnonzero(included).astype(np.int64)
     number = np.full(len(included) + 1, INITIAL, np.int64)  # the last place is INITIAL's
     number[members] = np.arange(len(members))
-    reads = np.stack([number[work.reads[:, 0]], work.reads[:, 1], number[source]], 1)
+    operation = work.ops[work.reads[:, 3], 4]
+    reads = np.stack([number[work.reads[:, 0]], work.reads[:, 1], number[source], operation], 1)
     written = work.writes[included[work.writes[:, 0]] & (work.writes[:, 4] == 1)]
     writes = np.stack([number[written[:, 0]], written[:, 1]], 1)
     order = order.copy()

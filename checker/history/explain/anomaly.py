@@ -173,8 +173,9 @@ class Explainer:
         h, f = self.history, self.facts
         reads: list[list[isolation.Read]] = [[] for _ in f.members]
         writes: list[list[int]] = [[] for _ in f.members]
-        for r, k, i in f.reads.tolist():
-            reads[r].append(isolation.Read(k, isolation.INITIAL if i == INITIAL else i))
+        for r, k, i, op in f.reads.tolist():
+            source = isolation.INITIAL if i == INITIAL else i
+            reads[r].append(isolation.Read(k, source, moment=op))
         for t, k in f.writes.tolist():
             writes[t].append(k)
 

@@ -71,7 +71,7 @@ class Small:
 def small(history: History, facts: Facts, level: Level, clock_error: float) -> Small:
     """The observed edges of restricted facts, session and real time pairwise."""
     n, w = len(facts.members), 1 if level.serial else 2
-    reads: list[tuple[int, int, int]] = sorted({tuple(row) for row in facts.reads.tolist()})
+    reads: list[tuple[int, int, int]] = sorted({tuple(row) for row in facts.reads[:, :3].tolist()})
     writers: dict[int, list[int]] = {}
     for t, k in sorted({tuple(row) for row in facts.writes.tolist()}):
         writers.setdefault(k, []).append(t)

@@ -79,7 +79,7 @@ def closure_of(level: Level, facts: Facts, found: Small) -> Callable[..., Closur
     if level.rule == PREFIX:
         return Halves
     found.w = 1
-    reads: list[tuple[int, int, int]] = [(r, k, i) for r, k, i in facts.reads.tolist()]
+    reads = [(r, k, i, op) for r, k, i, op in facts.reads.tolist()]
 
     def make(small: Small, assumed: tuple[Order, ...] = (), *, plain: bool = False) -> Closure:
         return Visible(small, assumed, plain=plain, rule=level.rule, reads=reads)
@@ -125,9 +125,12 @@ class Visible(Closure):
         *,
         plain: bool = False,
         rule: str = CAUSAL,
-        reads: list[tuple[int, int, int]],
+        reads: list[tuple[int, int, int, int]],
     ) -> None:
-        """Apply the rules until nothing is new or there is a contradiction."""
+        """Apply the rules until nothing is new or there is a contradiction.
+
+        `reads` are reader, key, writer and operation.
+        """
         self.rule, self.reads, self.broken = rule, reads, ()
         super().__init__(facts, assumed, plain=plain)
 
@@ -146,13 +149,13 @@ class Visible(Closure):
 
     def _derive(self) -> bool:
         new = False
-        for at, (r, k, i) in enumerate(self.reads):
+        for r, k, i, op in self.reads:
             for j in self.facts.writers.get(k, ()):
                 if j in (i, r):
                     continue
                 older = i == INITIAL or self.before(i, j)
                 because = () if i == INITIAL else self.path(i, j) if older else ()
-                shown = self._shown(j, r, at)
+                shown = self._shown(j, r, op)
                 if shown and older:
                     premise = None if i == INITIAL else (i, j, k)
                     rule = 0 if i == INITIAL else 2
@@ -167,10 +170,10 @@ class Visible(Closure):
                     new |= self._put(Link(r, j, "ww", k, 1, because))
         return new
 
-    def _shown(self, j: int, r: int, at: int) -> tuple[Link, ...]:
-        """How j was visible to the read at place `at` of r; empty when it was not."""
+    def _shown(self, j: int, r: int, op: int) -> tuple[Link, ...]:
+        """How j was visible to a read by operation `op` of r; empty when it was not."""
         if self.rule == VIEW:
-            seen = (k for reader, k, i in self.reads[:at] if (reader, i) == (r, j))
+            seen = (k for reader, k, i, at in self.reads if (reader, i) == (r, j) and at <= op)
             return tuple(Link(j, r, "wr", k) for k in list(seen)[:1])
         if self.rule == PARALLEL:
             return self.path(j, r) if self.leads(j, r) else ()

@@ -20,10 +20,10 @@ RULES = ("read-committed", "monotonic-atomic-view", "read-atomic", "causal", "pa
 
 @dataclass
 class Txn:
-    """Reads of others in order, (key, value or list); what is left behind by key."""
+    """Reads of others in order, (key, value or list, operation); what is left behind by key."""
 
     session: Any
-    reads: list[tuple[Any, Any]]
+    reads: list[tuple[Any, Any, int]]
     writes: dict[Any, Any]
 
 
@@ -56,29 +56,29 @@ def levels_of(records: list[Record]) -> set[str]:
 
 def parsed(record: Record, keys: set[Any]) -> Txn | None:
     """None when a transaction does not see its own writes."""
-    reads: list[tuple[Any, Any]] = []
+    reads: list[tuple[Any, Any, int]] = []
     writes: dict[Any, Any] = {}
 
-    def read(key: Any, value: Any) -> bool:
+    def read(key: Any, value: Any, at: int) -> bool:
         mine = writes.get(key)
         if isinstance(value, list):
             own = list(mine or ())
-            reads.append((key, value[: len(value) - len(own)]))
+            reads.append((key, value[: len(value) - len(own)], at))
             return value[len(value) - len(own) :] == own
         if mine is None:
-            reads.append((key, value))
+            reads.append((key, value, at))
         return mine is None or bool(mine == value)
 
-    for word, key, *rest in record["ops"]:
+    for at, (word, key, *rest) in enumerate(record["ops"]):
         if word == "append":
             writes[key] = (*writes.get(key, ()), rest[0])
         elif word == "w":
             writes[key] = rest[0]
         elif word == "range":
             rows = dict(rest[1])
-            if not all(read(k, rows.get(k)) for k in sorted(keys) if key <= k <= rest[0]):
+            if not all(read(k, rows.get(k), at) for k in sorted(keys) if key <= k <= rest[0]):
                 return None
-        elif rest and not read(key, rest[0]):
+        elif rest and not read(key, rest[0], at):
             return None
     return Txn(record["session"], reads, writes)
 
@@ -111,8 +111,8 @@ def orders(txns: list[Txn], session: bool) -> Iterator[list[int]]:
     return extend([])
 
 
-def read_from(txns: list[Txn], order: list[int]) -> list[list[tuple[Any, int]]] | None:
-    """Per transaction its reads as (key, writer); None when the order cannot be."""
+def read_from(txns: list[Txn], order: list[int]) -> list[list[tuple[Any, int, int]]] | None:
+    """Per transaction its reads as (key, writer, operation); None when the order cannot be."""
     place = {t: i for i, t in enumerate(order)} | {T0: -1}
     lists: dict[Any, dict[tuple[Any, ...], int]] = {}
     whole: dict[Any, tuple[Any, ...]] = {}
@@ -124,7 +124,7 @@ def read_from(txns: list[Txn], order: list[int]) -> list[list[tuple[Any, int]]] 
     result = []
     for t, txn in enumerate(txns):
         sources = []
-        for k, v in txn.reads:
+        for k, v, at in txn.reads:
             if isinstance(v, list):
                 writer = lists.get(k, {}).get(tuple(v), T0 if not v else None)
             elif v is None:
@@ -133,7 +133,7 @@ def read_from(txns: list[Txn], order: list[int]) -> list[list[tuple[Any, int]]] 
                 writer = next((w for w, x in enumerate(txns) if x.writes.get(k) == v), None)
             if writer is None or writer == t or place[writer] > place[t]:
                 return None
-            sources.append((k, writer))
+            sources.append((k, writer, at))
         result.append(sources)
     return result
 
@@ -141,7 +141,7 @@ def read_from(txns: list[Txn], order: list[int]) -> list[list[tuple[Any, int]]] 
 def satisfied(
     txns: list[Txn],
     order: list[int],
-    sources: list[list[tuple[Any, int]]],
+    sources: list[list[tuple[Any, int, int]]],
     rule: str,
     session: bool,
 ) -> bool:
@@ -150,17 +150,17 @@ def satisfied(
     before = {(a, b) for a in range(n) for b in range(n) if place[a] < place[b]}
     so = {(a, b) for a, b in combinations(range(n), 2) if session
           and txns[a].session == txns[b].session}  # fmt: skip
-    wr = {(w, t) for t in range(n) for _, w in sources[t] if w != T0}
+    wr = {(w, t) for t in range(n) for _, w, _ in sources[t] if w != T0}
     seen = visible(txns, before, so, wr, rule)
     for r in range(n):
-        for at, (key, i) in enumerate(sources[r]):
+        for key, i, at in sources[r]:
             for j in range(n):
                 if j in (i, r) or key not in txns[j].writes:
                     continue
                 if rule == "read-committed":
                     shown = False
                 elif rule == "monotonic-atomic-view":
-                    shown = any(w == j for _, w in sources[r][:at])
+                    shown = any(w == j and op <= at for _, w, op in sources[r])
                 else:
                     shown = (j, r) in seen
                 if shown and place[j] > place[i]:

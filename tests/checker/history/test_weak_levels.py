@@ -241,3 +241,83 @@ def test_without_any_one_of_them_the_blind_writers_have_an_order(left_out: int) 
     records = [{**r, "ops": [op for op in r["ops"] if tuple(op[1:]) in written]} for r in kept]  # type: ignore[attr-defined]
 
     assert check(from_records(records), "parallel-si").holds
+
+
+@pytest.mark.parametrize(
+    "rows", [[[1, 0], [2, 2]], [[2, 2], [1, 0]], [[1, 1], [2, 0]], [[2, 0], [1, 1]]]
+)
+def test_a_range_query_sees_its_rows_at_one_moment(rows: list[Any]) -> None:
+    records = [
+        {"statewalk-history": 1, "initial": [[1, 0], [2, 0]]},
+        {"session": 1, "ops": [["w", 1, 1], ["w", 2, 2]]},
+        {"session": 2, "ops": [["range", 1, 2, rows]]},
+    ]
+    history = from_records(records)
+    verdict = check(history, "monotonic-atomic-view")
+    found = explain(history, scan(history)[0], verdict)
+
+    assert not verdict.holds
+    assert ("fractured-read", "monotonic-atomic-view") == (found.name, found.refutes)
+    with pytest.raises(Mismatch, match="older than what was visible"):
+        replay_weak(history, [0, 1], LEVELS["monotonic-atomic-view"])
+
+
+def test_a_range_query_that_sees_a_write_orders_what_it_does_not_see() -> None:
+    history = from_records(
+        [
+            {"session": 1, "ops": [["w", 3, 30]]},
+            {"session": 2, "ops": [["d", 2, 21], ["w", 3, 31]]},
+            {"session": 3, "ops": [["range", 1, 5, [[3, 30]], [[2, 21]]]]},
+        ]
+    )
+
+    assert check(history, "monotonic-atomic-view").holds
+
+
+@pytest.mark.parametrize(("count", "seed"), [(60, 0), *(slow(1500, seed) for seed in range(2))])
+def test_the_order_in_which_a_range_lists_its_rows_changes_no_verdict(
+    count: int, seed: int
+) -> None:
+    rng, held = random.Random(seed), 0
+    for _ in range(count):
+        records = ranges(rng)
+        expected = levels_of(records)
+        for record in records:
+            for op in record["ops"]:
+                if op[0] == "range":
+                    rng.shuffle(op[3])
+        history = from_records(records)
+
+        known = scan(history)
+
+        for name in sorted(JUDGED):
+            verdict = check(history, name, known=known)
+            assert (name in expected) == verdict.holds, (name, records)
+            if not verdict.holds:
+                assert explain(history, known[0], verdict).refutes not in expected
+        held += "monotonic-atomic-view" in expected
+
+    assert 0 < held < count
+
+
+def ranges(rng: random.Random) -> list[Record]:
+    """Writers of up to three keys, and readers that see some version of each key in a range."""
+    keys, values = (1, 2, 3), count(1)
+    written: dict[int, list[int | None]] = {key: [None] for key in keys}
+    records: list[Record] = []
+    for at in range(rng.randint(3, 4)):
+        ops: list[list[Any]] = [
+            ["w", key, next(values)] for key in rng.sample(keys, rng.randint(0, 3))
+        ]
+        for _, key, value in ops:
+            written[key].append(value)
+        records.append({"session": at % 3, "ops": ops})
+    for record in records:
+        own = {op[1] for op in record["ops"]}
+        seen = {key: rng.choice(written[key]) for key in keys if key not in own}
+        rows = [[key, value] for key, value in seen.items() if value is not None]
+        if len(seen) == len(keys):
+            record["ops"].append(["range", 1, 3, rows])
+        elif rng.random() < 0.5:
+            record["ops"] += [["r", key, value] for key, value in seen.items()]
+    return records

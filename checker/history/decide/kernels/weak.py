@@ -20,10 +20,10 @@ def missed(
 ) -> int:
     """Reads that miss a write of a transaction that their reader also read from.
 
-    Shapes:  reads (·, 3) reader, key, writer, by reader and in its order; first (n+1,) and
-             written (·,) the keys that each transaction wrote; out (·, 8) as in
-             reach_kernels.rules. With `in_order` only reads that come after the one from the
-             transaction count. Returns the rows that `out` needs.
+    Shapes:  reads (·, 4) reader, key, writer, operation, by reader and in its order; first
+             (n+1,) and written (·,) the keys that each transaction wrote; out (·, 8) as in
+             reach_kernels.rules. With `in_order` only reads of the same operation as the one
+             from the transaction, and of later ones, count. Returns the rows that `out` needs.
     """
     head, turn = np.full(keys, -1, np.int64), np.full(keys, -1, np.int64)
     following, seen = np.full(len(reads), -1, np.int64), np.full(n, -1, np.int64)
@@ -46,7 +46,7 @@ def missed(
                 p = head[k] if turn[k] == r else -1
                 while p >= 0:
                     i = reads[p, 2]
-                    if i != j and (p > q or not in_order):
+                    if i != j and (reads[p, 3] >= reads[q, 3] or not in_order):
                         m = _forced(out, m, i, j, r, k)
                     p = following[p]
         a = z
