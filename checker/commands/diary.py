@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from statewalk.checker.diary.entry import Entry
 
 _USUAL = "docs/diary"
+_SITE = ".statewalk/diary"
 _FOLDER = f"the folder of the entries ({_USUAL} if there is one, else this folder)"
 _READ = "the folder of the entries (that which this folder is part of, else what we keep ourselves)"
 
@@ -30,9 +31,7 @@ def add_parser(subparsers: Any) -> None:
     what = parser.add_subparsers(metavar="WHAT", required=True)
     test = what.add_parser("test", help="run every cell, and say where something else comes out")
     build = what.add_parser("build", help="write what comes out into the entries, and make pages")
-    build.add_argument(
-        "--out", metavar="SITE", default=".statewalk/diary", help="where pages go (%(default)s)"
-    )
+    build.add_argument("--out", metavar="SITE", default=_SITE, help="where pages go (%(default)s)")
     for parser in (test, build):
         parser.add_argument("--only", action="append", metavar="NN", help="this entry alone")
     new = what.add_parser("new", help="begin an entry")
@@ -95,7 +94,10 @@ def _build(arguments: argparse.Namespace) -> int:
     from statewalk.checker.diary.play import play_all
     from statewalk.checker.diary.site import write_site
     from statewalk.checker.machine.files import write_text
+    from statewalk.checker.report.runs import refuse_links
 
+    if arguments.out == _SITE:
+        refuse_links(Path(_SITE), "Name another folder with --out.")
     played = []
     known, asked = _entries(arguments)
     for found in play_all(asked):

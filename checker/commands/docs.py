@@ -9,6 +9,7 @@ from typing import Any
 from statewalk.checker.machine import streams
 from statewalk.checker.verdict.exits import HOLDS
 
+_SITE = ".statewalk/docs"
 _WIDE = 100  # columns that are good to read
 
 
@@ -23,9 +24,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "page", nargs="?", metavar="PAGE", help="such as language, or models/paimon"
     )
-    parser.add_argument(
-        "--out", metavar="SITE", default=".statewalk/docs", help="where pages go (%(default)s)"
-    )
+    parser.add_argument("--out", metavar="SITE", default=_SITE, help="where pages go (%(default)s)")
     parser.add_argument("--open", action="store_true", help="open them in a browser")
     parser.set_defaults(run=run)
 
@@ -34,9 +33,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Write, or print; the exit code."""
     from statewalk.checker.commands.explain import folder
     from statewalk.checker.diary.docs import write
+    from statewalk.checker.report.runs import refuse_links
 
     if arguments.page is not None:
         return _read(folder(), arguments.page)
+    if arguments.out == _SITE:
+        refuse_links(Path(_SITE), "Name another folder with --out.")
     first = write(folder(), Path(arguments.out))
     streams.say(f"pages {first}\n")
     if arguments.open:

@@ -73,14 +73,8 @@ def new_folder(out: str | Path | None = None) -> RunFolder:
     Raises:  RunError[SW403] where it cannot be made.
     """
     go_home()
-    for place in (ROOT.parent, ROOT) if out is None else ():
-        if place.is_symlink():
-            raise RunError(
-                "SW403",
-                f"The run folder cannot be made: {place} is a link.",
-                why="It may come with a checkout and lead to any folder of yours.",
-                help=f"Remove it, or {OUT[:1].lower()}{OUT[1:]}",
-            )
+    if out is None:
+        refuse_links(ROOT, OUT)
     try:
         if out is not None:
             path = Path(out)
@@ -95,6 +89,18 @@ def new_folder(out: str | Path | None = None) -> RunFolder:
             f"The run folder {place} cannot be made: {why}.",
             help=OUT,
         ) from error
+
+
+def refuse_links(folder: Path, help: str) -> None:
+    """Raise RunError[SW403] where a folder below ``.statewalk``, or that itself, is a link."""
+    for place in (folder.parent, folder):
+        if place.is_symlink():
+            raise RunError(
+                "SW403",
+                f"{folder} cannot be made: {place} is a link.",
+                why="It may come with a checkout and lead to any folder of yours.",
+                help=f"Remove it, or {help[:1].lower()}{help[1:]}",
+            )
 
 
 def _next(root: Path) -> Path:

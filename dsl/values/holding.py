@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from enum import EnumMeta
+from itertools import tee
 from types import CellType, GeneratorType, MemberDescriptorType
 from typing import Any
 
@@ -15,6 +16,7 @@ ABSENT = object()
 # What Python notes of flags: their combinations in the class, its inverse in a member.
 NOTED_OF_FLAGS = frozenset({"_value2member_map_", "_inverted_"})
 _OF_A_MEMBER = NOTED_OF_FLAGS | {"_value_", "_name_", "__objclass__", "_sort_order_"}
+_PARTS = (tuple, type(gc.get_referents(tee(())[0])[-1]))
 
 
 def progress(iterator: Any) -> list[Any]:
@@ -30,8 +32,9 @@ def progress(iterator: Any) -> list[Any]:
                 break
     found = [at]
     for part in gc.get_referents(iterator):
-        # its own tuples have holes, and are written again: only what is in them is handed on
-        found += gc.get_referents(part) if type(part) is tuple else [part]
+        # its own tuples have holes, and are written again: only what is in them is handed on; so is
+        # what a tee has read, as Python 3.14 does not tell how far that is
+        found += gc.get_referents(part) if type(part) in _PARTS else [part]
     return found
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from statewalk.checker.cli import main
 from statewalk.checker.report.runs import new_folder
 from statewalk.dsl.errors import RunError
 
@@ -22,3 +23,19 @@ def test_a_link_is_not_followed(link: str, tmp_path: Path, monkeypatch: pytest.M
         new_folder()
     assert [] == list(other.iterdir())
     assert new_folder("elsewhere").path.is_dir()
+
+
+@pytest.mark.parametrize("link", [".statewalk", ".statewalk/{}"])
+@pytest.mark.parametrize("command", ["docs", "diary build"])
+def test_pages_are_not_written_through_a_link(
+    command: str, link: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = command.split()
+    place = tmp_path / link.format(words[0])
+    (tmp_path / "away").mkdir()
+    place.parent.mkdir(exist_ok=True)
+    place.symlink_to(tmp_path / "away")
+    monkeypatch.chdir(tmp_path)
+
+    assert 2 == main(words)
+    assert [] == list((tmp_path / "away").iterdir())
