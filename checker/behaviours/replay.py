@@ -14,6 +14,7 @@ from statewalk.checker.contract.search import ASSERTION, DEADLOCK, NO_ERROR
 from statewalk.checker.library import spec_path
 from statewalk.checker.liveness.again import why_not
 from statewalk.checker.refinement.in_a_check import why_not_refused
+from statewalk.checker.states.alike import alike_state, by_names
 from statewalk.checker.states.content import content_of, short_names
 from statewalk.checker.states.diff import Change, changes
 from statewalk.checker.states.showing import place
@@ -27,7 +28,7 @@ from statewalk.dsl.inputs import by_name
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import LIVENESS_KINDS, WITNESS_KINDS
 from statewalk.dsl.state.plain_view import PlainView
-from statewalk.dsl.values.stored import encode, freeze, same_state
+from statewalk.dsl.values.stored import same_state
 
 if TYPE_CHECKING:
     from statewalk.dsl.model import Action, Model
@@ -146,7 +147,7 @@ def _replay(trace: Trace, model: Model) -> Replay:
         states.append(state)
         content = content_of(model, state)
         before = moved.content(trace.contents[number], content)
-        if not same_state(content, before):
+        if not alike_state(content, before):
             found = tuple(changes(before, content, trace.names))
             return differs(f"{step.label} leads to another state", found)
     why = _why_no_more(trace, model, states)
@@ -179,7 +180,7 @@ def _values(step: TraceStep, now: TraceStep | None = None, moved: Moved | None =
     if now is not None and moved is not None and len(values) == len(now.choices):
         of = (step.action,)
         values = [moved.value(v, c.value, of) for v, c in zip(values, now.choices, strict=True)]
-    return encode(freeze(tuple(values)))
+    return by_names(tuple(values))
 
 
 def _initial(trace: Trace, model: Model, changed: tuple[str, ...]) -> int | Replay:
@@ -187,7 +188,7 @@ def _initial(trace: Trace, model: Model, changed: tuple[str, ...]) -> int | Repl
     contents = [content_of(model, state) for state in model.initial_states]
     order = sorted(range(len(contents)), key=lambda i: i != trace.initial)
     for index in order:
-        if same_state(contents[index], trace.contents[0]):
+        if alike_state(contents[index], trace.contents[0]):
             return index
     known = {path[0] for path in trace.contents[0]} & {path[0] for path in contents[0]}
     if not known and trace.contents[0]:
@@ -199,9 +200,13 @@ def _initial(trace: Trace, model: Model, changed: tuple[str, ...]) -> int | Repl
 
 def action_of(model: Model, step: TraceStep) -> Action | None:
     """The action instance of a step, by its name, actor and arguments: also in another model."""
+    names = [name for name, _ in step.arguments]
 
     def identity(actor: Any, arguments: tuple[tuple[str, Any], ...]) -> bytes:
-        return encode(freeze((actor, tuple(value for _, value in arguments))))
+        named = dict(arguments)
+        by_name = named.keys() == set(names)  # parameters of other names go by position
+        values = [named[n] for n in names] if by_name else [value for _, value in arguments]
+        return by_names((actor, tuple(values)))
 
     wanted = identity(step.actor, step.arguments)
     for action in model.actions:

@@ -10,6 +10,7 @@ from typing import Any
 from statewalk.checker.behaviours.guided import ways
 from statewalk.checker.behaviours.replay import action_of
 from statewalk.checker.contract.search import Finding, Step
+from statewalk.checker.states.alike import alike
 from statewalk.checker.states.content import Content, content_of
 from statewalk.checker.states.diff import Change, changes
 from statewalk.checker.traces.trace import Trace, TraceStep, build
@@ -17,7 +18,7 @@ from statewalk.checker.traces.truths import truths
 from statewalk.checker.verdict.evidence import Guard
 from statewalk.checker.verdict.guards import guard_of
 from statewalk.dsl.model import SEARCH_KINDS, WITNESS_KINDS, Model
-from statewalk.dsl.values.stored import ABSENT, same, same_state
+from statewalk.dsl.values.stored import ABSENT, same_state
 from statewalk.dsl.view import State
 
 _BROKEN = SEARCH_KINDS - WITNESS_KINDS
@@ -140,7 +141,7 @@ def _starts(trace: Trace, model: Model) -> list[_Way]:
 def _far(content: Content, wanted: Content) -> int:
     """In how many common fields two contents differ."""
     return sum(
-        not same(content[path], value)
+        not alike(content[path], value)
         for path, value in wanted.items()
         if value is not ABSENT and content.get(path, ABSENT) is not ABSENT
     )
@@ -156,7 +157,7 @@ def _fitting(model: Model, way: _Way, step: TraceStep) -> Iterator[_Way]:
     possible = list(ways(model, way.state, action))
     for choices, taken in possible:
         own = _choices(taken.step)
-        fits = all(same(own.get(name, value), value) for name, value in wanted.items())
+        fits = all(alike(own.get(name, value), value) for name, value in wanted.items())
         if taken.state is None or not (fits or len(possible) == 1):
             continue
         steps = (*way.steps, Step(action.index, choices))

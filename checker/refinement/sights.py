@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum, Flag
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,13 @@ from numpy.typing import NDArray
 
 from statewalk.checker.liveness.graph import Ints
 from statewalk.checker.refinement.space import Space
+from statewalk.checker.states.alike import by_names
 from statewalk.checker.states.content import content_of, domain_in
 from statewalk.dsl.errors import RunError, SpecError, StatewalkError, did_you_mean, place_of
 from statewalk.dsl.model import Model
 from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.values.domains import Domain
-from statewalk.dsl.values.stored import ABSENT, FrozenList, encode, freeze
+from statewalk.dsl.values.stored import ABSENT, FrozenList, freeze
 from statewalk.dsl.view import Path, State
 
 _LARGEST = 1 << 62
@@ -31,14 +33,13 @@ Map = Callable[[], Mapping[str, Any]]
 
 @dataclass
 class Values:
-    """Numbers of values: equal ones have the same, whichever model they are of."""
+    """Numbers of values: those that are one by their names have the same, of whichever model."""
 
     numbers: dict[bytes, int] = field(default_factory=dict)
 
     def number(self, value: Any) -> int:
         """The number of a value, given when new."""
-        key = b"" if value is ABSENT else encode(freeze(value))
-        return self.numbers.setdefault(key, len(self.numbers))
+        return self.numbers.setdefault(by_names(value), len(self.numbers))
 
 
 def places(model: Model, *, auxiliary: bool = False) -> dict[Path, bool]:
@@ -92,10 +93,35 @@ def looked_at(
 ) -> tuple[Path, ...]:  # fmt: skip
     """Return the compared fields of ``a``: those that ``b`` has too (see `common`), or those that a
     map of its states gives.
+
+    Raises:  RunError[SW360] where there is none, or an enum's names mean other members in each
     """
+    _check_members(a, b)
     if seen is None:
         return common(a, b, chosen, constant=constant)
     return fields_of(a, given_by(b, seen, b.initial_states[0]))
+
+
+def _check_members(a: Model, b: Model) -> None:
+    """Raises RunError[SW360] where a name of an enum is a member in one model, an alias in another.
+
+    Members are compared by name, and such a name does not tell which of two is meant.
+    """
+    for name, cls in a.classes.items():
+        other = b.classes.get(name)
+        if other is None or not (issubclass(cls, Enum) and issubclass(other, Enum)):
+            continue
+        if issubclass(cls, Flag) or issubclass(other, Flag):
+            continue  # these are compared by single members
+        for one in cls.__members__.keys() & other.__members__.keys():
+            mine, theirs = cls.__members__[one].name, other.__members__[one].name
+            if mine != theirs:
+                raise RunError(
+                    "SW360",
+                    f"{name}.{one} is {name}.{mine} in {a.name} and {name}.{theirs} in {b.name}.",
+                    why="Enum members of two specs are compared by name.",
+                    help=f"Give {one} a value of its own in both specs, or in neither.",
+                )
 
 
 def sights(

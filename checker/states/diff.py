@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from statewalk.checker.states.alike import alike, by_names
 from statewalk.checker.states.content import Content, show_field
 from statewalk.checker.states.showing import text_of
 from statewalk.dsl.values.records import Record, fields_of
@@ -16,7 +17,6 @@ from statewalk.dsl.values.stored import (
     FrozenList,
     FrozenSet,
     encode,
-    freeze,
 )
 
 Mark = Literal["+", "-", "~"]
@@ -61,18 +61,20 @@ def between(place: str, a: Any, b: Any) -> Iterator[Change]:
         elif a is not ABSENT:
             yield Change("-", place, before=a)
         return
-    if encode(a) == encode(b):
+    if alike(a, b):
         return
     kind = type(a)
     if kind is not type(b) and not _same_record(a, b):
         yield Change("~", place, a, b)
     elif kind is FrozenDict:
-        for key in FrozenSet([*a, *b]):
-            at = f"{place}[{text_of(key)}]"
-            yield from between(at, a.get(key, ABSENT), b.get(key, ABSENT))
+        was, now = ({by_names(k): (k, v) for k, v in d.items()} for d in (a, b))
+        for key, _ in _either(was, now):
+            at, of = f"{place}[{text_of(key)}]", by_names(key)
+            yield from between(at, *(d.get(of, (key, ABSENT))[1] for d in (was, now)))
     elif kind is FrozenSet:
-        yield from (Change("-", place, before=e, element=True) for e in a if e not in b)
-        yield from (Change("+", place, after=e, element=True) for e in b if e not in a)
+        was, now = ({by_names(e): e for e in s} for s in (a, b))
+        yield from (Change("-", place, before=was[e], element=True) for e in was if e not in now)
+        yield from (Change("+", place, after=now[e], element=True) for e in now if e not in was)
     elif kind is FrozenBag:
         yield from _bags(place, a, b)
     elif kind is FrozenList:
@@ -95,9 +97,16 @@ def _same_record(a: Any, b: Any) -> bool:
     return records and type(a).__name__ == type(b).__name__
 
 
+def _either(a: Mapping[bytes, Any], b: Mapping[bytes, Any]) -> list[Any]:
+    """What one of two has, each once, in canonical order."""
+    return sorted({**b, **a}.values(), key=lambda pair: encode(pair[0]))
+
+
 def _bags(place: str, a: FrozenBag, b: FrozenBag) -> Iterator[Change]:
-    for element in FrozenSet([*a, *b]):
-        by = b.count(element) - a.count(element)
+    was, now = ({by_names(e): (e, n) for e, n in bag.counts()} for bag in (a, b))
+    for element, _ in _either(was, now):
+        of = by_names(element)
+        by = now.get(of, (element, 0))[1] - was.get(of, (element, 0))[1]
         for _ in range(-by):
             yield Change("-", place, before=element, element=True)
         for _ in range(by):
@@ -106,7 +115,7 @@ def _bags(place: str, a: FrozenBag, b: FrozenBag) -> Iterator[Change]:
 
 def _lists(place: str, a: FrozenList, b: FrozenList) -> Iterator[Change]:
     """Elements changed in place where the length stayed, else what was inserted and removed."""
-    x, y = [encode(freeze(e)) for e in a], [encode(freeze(e)) for e in b]
+    x, y = [by_names(e) for e in a], [by_names(e) for e in b]
     if len(x) == len(y):
         for index, (before, after) in enumerate(zip(a, b, strict=True)):
             yield from between(f"{place}[{index}]", before, after)
