@@ -255,7 +255,8 @@ def _refinement(
         return
     trace = refusal.trace
     if not trace.length:
-        sheet.say(f"{mine.name} begins in a state in which {other.name} does not.")
+        begins = "does not" if refusal.sure else "was not seen to begin"
+        sheet.say(f"{mine.name} begins in a state in which {other.name} {begins}.")
         sheet.trace(trace)
         return
     sure = "has not" if refusal.sure else "was not seen to have"
@@ -274,7 +275,8 @@ def _refinement(
     sheet.trace(trace)
     rows = [[label_of(t, t.steps[0]), _instead(trace, t)] for t in refusal.allowed[:_MOST]]
     if not rows:
-        sheet.say(f"With {other.name} nothing is possible there.")
+        none = "nothing is possible" if refusal.sure else "no step was seen"
+        sheet.say(f"With {other.name} {none} there.")
         return
     sheet.say(f"Possible with {other.name} there:")
     sheet.items(rows)

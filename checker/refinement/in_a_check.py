@@ -218,8 +218,9 @@ def why_not_refused(model: Model, prop: Property, states: Sequence[State], loop:
     """
     both = _beside(prop, path_of(model, states), SearchOptions())
     name = both.other.model.name
-    if included(both.space, both.sights[0], both.other, both.sights[1]).refused is not None:
-        return ""
+    refused = included(both.space, both.sights[0], both.other, both.sights[1]).refused
+    if refused is not None:
+        return "" if refused.sure else f"what {name} allows is not known whole; {both.other.bound}"
     if loop is None:
         return f"{name} allows all of it now"
     why = f"{name} says nothing of the end any more"

@@ -34,7 +34,8 @@ class Refused:
     """The first way that the other has not: ``way`` ends with the step that it has not.
 
     ``start`` is the initial state; ``match`` are states of the other before that step. ``sure`` is
-    false where not all steps of these are known.
+    false where the other may be in further states: an initial state or a step of a match on the way
+    is not known.
     """
 
     start: int
@@ -56,16 +57,23 @@ class Inclusion:
 
 @dataclass
 class _Matches:
-    """The matches met so far, by number, and what follows them."""
+    """The matches met so far, by number, and what follows them.
+
+    ``sure`` tells which are all states that the other may be in: no step that may have led
+    elsewhere is unknown, from the initial states on and out of the match itself.
+    """
 
     space: Space
     seen: list[int]
-    numbers: dict[frozenset[int], int] = field(default_factory=dict)
+    numbers: dict[tuple[frozenset[int], bool], int] = field(default_factory=dict)
     sets: list[frozenset[int]] = field(default_factory=list)
+    sure: list[bool] = field(default_factory=list)
     after: list[dict[int, int] | None] = field(default_factory=list)
 
-    def number(self, states: Iterable[int]) -> int:
-        """The number of a match: the states, and what they lead to unseen."""
+    def number(self, states: Iterable[int], sure: bool) -> int:
+        """The number of a match: the states, and what they lead to unseen. ``sure`` is that of the
+        match before.
+        """
         closed = set(states)
         queue = list(closed)
         for state in queue:
@@ -73,10 +81,11 @@ class _Matches:
                 if to not in closed and self.seen[to] == self.seen[state]:
                     closed.add(to)
                     queue.append(to)
-        key = frozenset(closed)
+        key = frozenset(closed), sure and all(self.space.whole[state] for state in closed)
         if key not in self.numbers:
             self.numbers[key] = len(self.sets)
-            self.sets.append(key)
+            self.sets.append(key[0])
+            self.sure.append(key[1])
             self.after.append(None)
         return self.numbers[key]
 
@@ -89,7 +98,8 @@ class _Matches:
                 for _, to in self.space.out(state):
                     if self.seen[to] != self.seen[state]:
                         found.setdefault(self.seen[to], set()).add(to)
-            after = self.after[match] = {s: self.number(states) for s, states in found.items()}
+            sure = self.sure[match]
+            after = self.after[match] = {s: self.number(to, sure) for s, to in found.items()}
         return after.get(seen)
 
 
@@ -102,7 +112,8 @@ def included(
 ) -> Inclusion:
     """Whether each way of a space is one of the other's. Shapes: seen (n,), sights by state.
 
-    ``ended`` is asked now and then whether to look no further.
+    ``ended`` is asked now and then whether to look no further. A way that the other surely has not
+    goes before one where that is not sure.
     """
     if _each_step_is_allowed(space, seen, other, seen_other):
         return Inclusion(None, space.graph.n, whole=not space.bound)
@@ -113,27 +124,36 @@ def included(
         starts.setdefault(matches.seen[state], []).append(state)
     came: dict[tuple[int, int], tuple[tuple[int, int] | None, int]] = {}
     queue: list[tuple[int, int]] = []
+    unsure: Refused | None = None
+    begins = CUT not in other.graph.initial
     for state in space.initial:
         if mine[state] not in starts:
-            return Inclusion(Refused(state, [], tuple(other.initial), sure=True), len(came))
-        pair = (state, matches.number(starts[mine[state]]))
+            refused = Refused(state, [], tuple(other.initial), begins)
+            if begins:
+                return Inclusion(refused, len(came))
+            unsure = unsure or refused
+            continue
+        pair = (state, matches.number(starts[mine[state]], begins))
         if pair not in came:
             came[pair] = (None, -1)
             queue.append(pair)
     for number, pair in enumerate(queue):
         state, match = pair
         if number % _ASKED == 0 and ended():
-            return Inclusion(None, number, whole=False)
+            return Inclusion(unsure, number, whole=False)
         for at, to in space.out(state):
             then = match if mine[to] == mine[state] else matches.step(match, mine[to])
             if then is None:
-                return Inclusion(_refused(other, matches, came, pair, at), len(came))
+                if matches.sure[match]:
+                    return Inclusion(_refused(matches, came, pair, at), len(came))
+                unsure = unsure or _refused(matches, came, pair, at)
+                continue
             if (to, then) not in came:
                 came[(to, then)] = (pair, at)
                 queue.append((to, then))
         if len(came) > MOST:
-            return Inclusion(None, len(came), whole=False)
-    return Inclusion(None, len(came), whole=not space.bound)
+            return Inclusion(unsure, len(came), whole=False)
+    return Inclusion(unsure, len(came), whole=not space.bound)
 
 
 def beside(
@@ -215,18 +235,16 @@ def _steps_seen(space: Space, seen: Ints, most: int) -> Iterator[NDArray[np.int6
 
 
 def _refused(
-    other: Space,
     matches: _Matches,
     came: dict[tuple[int, int], tuple[tuple[int, int] | None, int]],
     pair: tuple[int, int],
     at: int,
 ) -> Refused:
     """The way to a pair and one step more."""
-    match, way = matches.sets[pair[1]], [at]
+    match, sure, way = matches.sets[pair[1]], matches.sure[pair[1]], [at]
     before, by = came[pair]
     while before is not None:
         way.append(by)
         pair = before
         before, by = came[pair]
-    sure = all(other.whole[state] for state in match)
     return Refused(pair[0], way[::-1], tuple(sorted(match)), sure)

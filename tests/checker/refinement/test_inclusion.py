@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from statewalk.checker.liveness.conditions import CUT
 from statewalk.checker.liveness.graph import StateGraph, from_transitions
 from statewalk.checker.refinement.inclusion import included
 from statewalk.checker.refinement.space import Space
@@ -103,3 +104,59 @@ def test_hidden_choices_are_kept_apart_as_sets() -> None:
 
     assert included(one, np.array([0, 2, 3]), other, np.array([0, 0, 0, 2, 3])).refused is None
     assert included(other, np.array([0, 1, 1, 2, 3]), one, np.array([0, 1, 1])).refused is not None
+
+
+def test_a_step_that_was_cut_earlier_on_the_way_is_not_sure() -> None:
+    """Of two states that look the same one has a step that is cut; only the other is left after."""
+    one = space([(0, 1), (1, 2)], [0], 3)
+    steps = [(0, 1), (0, CUT), (1, 1)]
+    other = space(steps, [0], 2, cut={"c": 1})
+    found = included(one, np.array([0, 1, 2]), other, np.array([0, 1]))
+
+    assert found.refused is not None
+    assert not found.refused.sure
+
+
+def test_an_initial_state_that_was_refused_is_not_sure() -> None:
+    one, other = space([(0, 1)], [0, 2], 3), space([], [0, CUT], 1, cut={"c": 1})
+    begins = included(one, np.array([0, 1, 2]), other, np.array([0]))
+    goes_on = included(space([(0, 1)], [0], 2), np.array([0, 1]), other, np.array([0]))
+
+    for found in (begins, goes_on):
+        assert found.refused is not None
+        assert not found.refused.sure
+
+
+def test_a_sure_violation_goes_before_one_that_is_not() -> None:
+    other = space([(0, 1), (0, 2), (1, CUT), (2, 3)], [0], 4, cut={"c": 1})
+    one = space([(0, 1), (1, 4), (0, 2), (2, 3), (3, 4)], [0], 5)
+    found = included(one, np.array([0, 1, 2, 3, 9]), other, np.array([0, 1, 2, 3]))
+
+    assert found.refused is not None
+    assert found.refused.sure
+    assert 3 == len(found.refused.way)
+
+
+@pytest.mark.parametrize("seeds", [range(200), slow(range(200, 4200))])
+def test_what_is_sure_of_a_cut_graph_is_true_of_the_whole(seeds: range) -> None:
+    unsure = 0
+    for seed in seeds:
+        chance = random.Random(seed)
+        (one, seen), (other, seen_other) = generated(chance), generated(chance)
+        kept = sorted({s for s in range(other.graph.n) if chance.random() < 0.8} or {0})
+        number = {state: at for at, state in enumerate(kept)}
+        steps = [(number[s], number.get(to, CUT))
+                 for s in kept for _, to in other.out(s)]  # fmt: skip
+        initial = [number.get(s, CUT) for s in other.initial]
+        if initial == [CUT] * len(initial):
+            continue
+        part = space(steps, initial, len(kept), cut={"c": 1})
+        found = included(one, np.array(seen), part, np.array([seen_other[s] for s in kept]))
+        whole = included(one, np.array(seen), other, np.array(seen_other))
+        assert whole.refused is None or found.refused is not None
+        if found.refused is not None and found.refused.sure:
+            assert whole.refused is not None
+            assert len(whole.refused.way) <= len(found.refused.way)
+        unsure += found.refused is not None and not found.refused.sure
+
+    assert unsure

@@ -387,3 +387,36 @@ def test_a_second_level_of_another_length_is_none(folder: Path, states: list[obj
     with pytest.raises(RunError, match=r"4 states, and [01] of the other spec") as error:
         load_trace(folder / "t.trace.json")
     assert "SW401" == error.value.code
+
+
+CUT = """
+from statewalk import *
+deadlock(False)
+
+class M(Role):
+    v: int = 0
+    hidden: int = 0
+
+    @action
+    def go(self) -> None:
+        require(self.v < 2 and self.hidden == 0)
+        self.hidden = any_of([0, 1])
+        self.v += 1
+
+m = M()
+"""
+
+
+@pytest.mark.parametrize("part", ["m.hidden == 1 or m.v == 0", "m.v != 1"])
+def test_no_step_is_refused_by_a_spec_that_its_constraint_cut(tmp_path: Path, part: str) -> None:
+    """Neither a check nor a replay says that the other does not allow what it may allow."""
+    text = CUT.replace("hidden", "mine") + '\np = refines("other.py")\n'
+    (tmp_path / "mine.py").write_text(text, encoding="utf-8")
+    (tmp_path / "other.py").write_text(CUT.replace("self.v < 2", "self.v < 1"), encoding="utf-8")
+    trace = check(tmp_path / "mine.py", engine="reference").traces["p"]
+    bounded = f"{CUT}\n@constraint\ndef part() -> bool:\n    return {part}\n"
+    (tmp_path / "other.py").write_text(bounded, encoding="utf-8")
+    again = check(tmp_path / "mine.py", engine="reference")
+
+    assert ["unknown"] == [p.verdict for p in again.properties]
+    assert not replay(trace, tmp_path / "mine.py").reproduced
