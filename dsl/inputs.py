@@ -84,7 +84,9 @@ class Reading:
                         found[file] = file_digest(stream, "sha256").hexdigest()
                 except OSError:  # not there, or not there any more: it said nothing
                     continue
-        return found | packages
+        # modules outside the spec's folders are compiled by Python itself, without assertions then
+        python = {"python -O": str(sys.flags.optimize)} if sys.flags.optimize else {}
+        return found | packages | python
 
 
 @contextmanager

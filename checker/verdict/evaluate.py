@@ -12,7 +12,7 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
 from statewalk.dsl.lowering.compiling import Old
-from statewalk.dsl.source.nodes import copied
+from statewalk.dsl.source.nodes import WITH_ASSERTIONS, copied
 from statewalk.dsl.source.set_order import with_ordered_sets
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def compiled(node: ast.expr, known: dict[str, Any]) -> CodeType:
     """An expression of the spec, to be evaluated with the names that are known."""
     tree = with_ordered_sets(ast.Expression(Old(node, known).visit(copied(node))))
     ast.fix_missing_locations(tree)
-    return compile(tree, "<explanation>", "eval")
+    return compile(tree, "<explanation>", "eval", optimize=WITH_ASSERTIONS)
 
 
 def values_in(

@@ -27,7 +27,7 @@ from statewalk.checker.verdict.evaluate import namespace_of
 from statewalk.checker.verdict.guards import some_states
 from statewalk.checker.verdict.spec_text import function_at
 from statewalk.dsl.model import Element, Model, Property
-from statewalk.dsl.source.nodes import copied
+from statewalk.dsl.source.nodes import WITH_ASSERTIONS, copied
 from statewalk.dsl.source.set_order import with_ordered_sets
 from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.state.roles import Role
@@ -166,7 +166,7 @@ def _function(
     made.args.defaults = []
     tree = ast.fix_missing_locations(with_ordered_sets(ast.Module([made], [])))
     found: dict[str, Any] = {}
-    exec(compile(tree, file, "exec"), namespace, found)
+    exec(compile(tree, file, "exec", optimize=WITH_ASSERTIONS), namespace, found)
     return found[node.name]  # type: ignore[no-any-return]
 
 

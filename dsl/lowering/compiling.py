@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from statewalk.dsl.source.nodes import Transformer, walk, with_places
+from statewalk.dsl.source.nodes import WITH_ASSERTIONS, Transformer, walk, with_places
 from statewalk.dsl.source.scopes import around
 from statewalk.dsl.source.set_order import with_ordered_sets
 from statewalk.dsl.source.tree import Function, is_old
@@ -73,7 +73,8 @@ def compile_function(function: Function, node: ast.FunctionDef) -> Any:
     module = ast.Module([node], [])
     with_places(module)
     namespace: dict[str, Any] = {}
-    code = compile(module, function.module.source.path, "exec", dont_inherit=True)
+    path = function.module.source.path
+    code = compile(module, path, "exec", dont_inherit=True, optimize=WITH_ASSERTIONS)
     exec(code, function.module.namespace, namespace)
     return namespace[node.name]
 

@@ -10,7 +10,13 @@ import ast
 from collections.abc import Mapping
 from typing import Any
 
-from statewalk.dsl.source.nodes import Transformer, copied, parts_of, walk
+from statewalk.dsl.source.nodes import (
+    WITH_ASSERTIONS,
+    Transformer,
+    copied,
+    parts_of,
+    walk,
+)
 from statewalk.dsl.source.scopes import around
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.values.ordered_sets import OrderedFrozenSet
@@ -88,7 +94,7 @@ def known(node: ast.expr, meanings: Mapping[str, Any]) -> tuple[Any] | None:
                 return None
             names[part.id] = value
     try:
-        code = compile(ast.Expression(node), "<constants>", "eval")
+        code = compile(ast.Expression(node), "<constants>", "eval", optimize=WITH_ASSERTIONS)
         return (eval(code, {"__builtins__": {}}, names),)
     except Exception:
         return None

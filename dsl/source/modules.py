@@ -32,7 +32,7 @@ from statewalk.dsl.source.imports import (
     place_in_packages,
     searching,
 )
-from statewalk.dsl.source.nodes import copied, walk
+from statewalk.dsl.source.nodes import WITH_ASSERTIONS, copied, walk
 from statewalk.dsl.source.set_order import settled, with_ordered_builtins, with_ordered_sets
 from statewalk.dsl.source.texts import Source, check_hidden_types, read_source, without_ranges
 from statewalk.dsl.state.refs import NeedsState
@@ -189,7 +189,7 @@ class Loading:
         return self._begun[name]
 
     def _code(self, source: Source) -> types.CodeType:
-        level = -1 if self.assuming else 1  # without assertions
+        level = WITH_ASSERTIONS if self.assuming else 1
         if not self.stand_ins:
             return _compiled(source, level)
         tree = _to_run(source)

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from statewalk.dsl.annotations import annotations_of
 from statewalk.dsl.errors import Span, SpecError, source_lines
 
+WITH_ASSERTIONS = 0  # `optimize` of compile: `python -O` removes none from a spec
 MAX_DEPTH = 100  # of what is nested in a spec: each term of a sum, each elif counts as one
 
 # Fields that hold no nodes, or only what tells reading from writing, which is never asked for.

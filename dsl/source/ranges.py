@@ -9,7 +9,7 @@ import ast
 from typing import Any
 
 from statewalk.dsl.errors import Mistakes, SpecError, placed
-from statewalk.dsl.source.nodes import copied, walk
+from statewalk.dsl.source.nodes import WITH_ASSERTIONS, copied, walk
 from statewalk.dsl.source.set_order import with_ordered_sets
 from statewalk.dsl.source.texts import defaults, is_range
 from statewalk.dsl.source.tree import PROPERTY_MARKS, Function, SpecTree
@@ -175,7 +175,7 @@ def _evaluated(function: Function, node: ast.expr) -> Any:
     """The value of an expression in the head of a function."""
     source = function.module.source
     tree = with_ordered_sets(ast.Expression(copied(node)), source.imported)
-    code = compile(tree, source.path, "eval")
+    code = compile(tree, source.path, "eval", optimize=WITH_ASSERTIONS)
     own = vars(function.owner) if function.owner is not None else {}
     plain = {n: v for n, v in own.items() if not isinstance(v, Field)}
     return eval(code, {**plain, **function.module.namespace})

@@ -316,3 +316,23 @@ def test_a_memory_limit_ends_the_search(
     assert (3, "bounded", ["bounded: --max-memory"]) == (
         code, data["verdict"], [w for w in data["warnings"] if w.startswith("bounded")],
     )  # fmt: skip
+
+
+def test_an_optimizing_python_keeps_the_assertions_of_a_spec_and_its_helpers(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "helper.py").write_text("def limit():\n    return 5 if __debug__ else 3\n")
+    asserting = COUNTER.replace("<= 3", "<= 9").replace(
+        "self.n += 1", "self.n += 1\n        assert self.n < limit()"
+    )
+    top = "from helper import limit\n" + asserting.replace("[int] = 3", "[int] = limit()", 1)
+    (tmp_path / "asserting.py").write_text(top)
+    words = ["check", "asserting.py", "--engine", "reference"]
+
+    done = subprocess.run(
+        [sys.executable, "-O", "-m", "statewalk", *words],
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+
+    assert 1 == done.returncode, done.stderr
+    assert "assert self.n < limit()  is false" in done.stdout
