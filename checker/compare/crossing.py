@@ -32,11 +32,13 @@ class Crossing:
 
     ``followed`` is the other's trace of its steps, as far as it goes. ``step`` is the first that is
     not possible, counted from 1, None where all are: then ``broken`` are the properties that are
-    false at the end. ``guard`` stops it, or ``why`` says what does. ``otherwise`` are steps that
-    had one way to be taken, and that with other choices. ``differs`` is the first step after which
-    fields that both have are not the same, with the changes from the trace's state to the other's;
-    ``ends`` are those at the end. ``goes_on`` are steps that follow there, where none follows the
-    trace.
+    false at the end; of several ways to take the steps, of one where some are. ``guard`` stops it,
+    or ``why`` says what does. ``otherwise`` are steps that had one way to be taken, and that with
+    other choices. ``differs`` is the first step after which fields that both have are not the same,
+    with the changes from the trace's state to the other's; ``ends`` are those at the end.
+    ``goes_on`` are steps that follow there on each way, where none follows the trace. ``most`` is
+    the number of ways that were followed where there were more, else 0: then what no way shows is
+    not known.
     """
 
     trace: Trace
@@ -49,11 +51,13 @@ class Crossing:
     ends: tuple[Change, ...] = ()
     otherwise: tuple[tuple[int, str], ...] = ()
     goes_on: tuple[str, ...] = ()
+    most: int = 0
 
 
 @dataclass(frozen=True)
 class _Way:
-    """A way of taking the steps so far: where it begins, what was taken, where it leads.
+    """A way of taking the steps so far: where it begins, what was taken, where it leads, and the
+    state ``before`` its last step.
 
     ``otherwise`` are the steps that were taken with other choices, by number.
     """
@@ -61,40 +65,54 @@ class _Way:
     initial: int
     steps: tuple[Step, ...]
     state: State
+    before: State
     otherwise: tuple[tuple[int, str], ...] = ()
 
 
 def cross(trace: Trace, model: Model) -> Crossing:
     """Try the steps of a trace on another model; any way of taking them will do."""
-    found = _starts(trace, model)
-    differs = _differs(trace, model, 0, found[0].state)
-    before = found[0].state
+    further = _starts(trace, model)
+    found, most = further[:_MOST], _MOST if len(further) > _MOST else 0
     for number, step in enumerate(trace.steps, 1):
         after = trace.contents[min(number, len(trace.contents) - 1)]
-        further: list[_Way] = []
+        last = number == len(trace.steps)  # what a step breaks depends on where it began
+        further = []
         for way in found:
             for one in _fitting(model, way, step):
-                if not any(same_state(one.state, known.state) for known in further):
+                if not any(_same_way(one, known, last) for known in further):
                     further.append(one)
         if not further:
             stopped = _stopped(trace, model, number, step, found[0])
-            return replace(stopped, differs=differs, otherwise=found[0].otherwise)
-        before = found[0].state
+            differs = _first_differs(trace, stopped.followed)
+            return replace(stopped, differs=differs, otherwise=found[0].otherwise, most=most)
         further.sort(
             key=lambda way: (len(way.otherwise), _far(content_of(model, way.state), after))
         )
-        found = further[:_MOST]
-        differs = differs or _differs(trace, model, number, found[0].state)
-    last = _differs(trace, model, trace.length, found[0].state)
+        found, most = further[:_MOST], _MOST if len(further) > _MOST else most
+    broken = [_broken(model, way) for way in found]
+    follow = [_next(model, way.state) if _is_over(trace) else () for way in found]
+    worst = min(
+        range(len(found)),
+        key=lambda at: (trace.property not in broken[at], not broken[at], bool(follow[at])),
+    )
+    followed = _followed(model, found[worst])
+    ends = _differs(trace, trace.length, followed.last)
     return Crossing(
         trace,
-        _followed(model, found[0]),
-        broken=_broken(model, before, found[0].state),
-        differs=differs,
-        ends=last[1] if last else (),
-        otherwise=found[0].otherwise,
-        goes_on=_next(model, found[0].state) if _is_over(trace) else (),
+        followed,
+        broken=broken[worst],
+        differs=_first_differs(trace, followed),
+        ends=ends[1] if ends else (),
+        otherwise=found[worst].otherwise,
+        goes_on=follow[worst] if all(follow) else (),
+        most=most,
     )
+
+
+def _same_way(one: _Way, other: _Way, last: bool) -> bool:
+    """Whether two ways lead on alike; ``last`` asks for the last step too."""
+    same = same_state(one.state, other.state)
+    return same and (not last or same_state(one.before, other.before))
 
 
 def _is_over(trace: Trace) -> bool:
@@ -117,13 +135,17 @@ def _followed(model: Model, way: _Way) -> Trace:
     return build(model, Finding("followed", "exists", way.initial, way.steps))
 
 
-def _differs(
-    trace: Trace, model: Model, number: int, state: State
-) -> tuple[int, tuple[Change, ...]] | None:
+def _first_differs(trace: Trace, followed: Trace) -> tuple[int, tuple[Change, ...]] | None:
+    """The first step after which the followed state is another than the trace's."""
+    found = (_differs(trace, at, content) for at, content in enumerate(followed.contents))
+    return next((one for one in found if one is not None), None)
+
+
+def _differs(trace: Trace, number: int, other: Content) -> tuple[int, tuple[Change, ...]] | None:
     """In what the state after so many steps is another than the trace's; None where in nothing."""
     if number >= len(trace.contents):
         return None
-    other, own = content_of(model, state), trace.contents[number]
+    own = trace.contents[number]
     common = [path for path in own if path in other]
     was, now = ({path: content[path] for path in common} for content in (own, other))
     found = tuple(changes(was, now, trace.names))
@@ -133,9 +155,9 @@ def _differs(
 def _starts(trace: Trace, model: Model) -> list[_Way]:
     """The initial states, those most like the trace's first."""
     wanted = trace.contents[0]
-    ways = [_Way(number, (), state) for number, state in enumerate(model.initial_states)]
+    ways = [_Way(number, (), state, state) for number, state in enumerate(model.initial_states)]
     ways.sort(key=lambda way: _far(content_of(model, way.state), wanted))
-    return ways[:_MOST]
+    return ways
 
 
 def _far(content: Content, wanted: Content) -> int:
@@ -162,7 +184,7 @@ def _fitting(model: Model, way: _Way, step: TraceStep) -> Iterator[_Way]:
             continue
         steps = (*way.steps, Step(action.index, choices))
         said = () if fits else ((len(steps), _chosen(taken.step)),)
-        yield _Way(way.initial, steps, taken.state, (*way.otherwise, *said))
+        yield _Way(way.initial, steps, taken.state, way.state, (*way.otherwise, *said))
 
 
 def _choices(step: TraceStep) -> dict[str, Any]:
@@ -194,8 +216,8 @@ def _stopped(trace: Trace, model: Model, number: int, step: TraceStep, way: _Way
     return Crossing(trace, followed, number, guard=guard)
 
 
-def _broken(model: Model, before: State, state: State) -> tuple[str, ...]:
-    """The properties that are false in a state, or in the step that led there."""
-    told = truths(model, [before, state])
+def _broken(model: Model, way: _Way) -> tuple[str, ...]:
+    """The properties that are false at the end of a way, or in the step that led there."""
+    told = truths(model, [way.before, way.state])
     asked = [p.name for p in model.properties if p.kind in _BROKEN]
     return tuple(name for name in asked if told[name][-1] is False)

@@ -19,7 +19,7 @@ from statewalk.checker.traces.exports.notebook import pre_of
 from statewalk.checker.traces.labels import label_of
 from statewalk.checker.verdict.evidence import Guard
 from statewalk.dsl.errors import printable
-from statewalk.dsl.model import WITNESS_KINDS
+from statewalk.dsl.model import LIVENESS_KINDS, WITNESS_KINDS
 
 if TYPE_CHECKING:
     from statewalk.checker.compare.compare import (
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Comparison,
         Only,
         Refinement,
+        Refusal,
         Side,
         Versus,
     )
@@ -194,16 +195,25 @@ def outcome_of(crossing: Crossing, other: Side, names: Sequence[str] = ()) -> It
     if crossing.step is None:
         broken = crossing.broken
         verb = "is" if len(broken) == 1 else "are"
-        false = f"{', '.join(broken)} {verb} false" if broken else "no property is false"
+        kind = "invariant" if trace.kind in LIVENESS_KINDS else "property"
+        false = f"{', '.join(broken)} {verb} false" if broken else f"no {kind} is false"
         known = broken or (crossing.differs and crossing.differs[0] == trace.length)
         ends = "" if known or not crossing.ends else f", but {in_little(crossing.ends)}"
         all_possible = f"All of its steps are possible with {other.name} too"
-        yield f"{all_possible}; at the end {false} there{ends}."
+        only = f" on the {crossing.most} ways that were followed" if crossing.most else ""
+        yield f"{all_possible}; at the end {false} there{'' if broken else only}{ends}."
         if crossing.goes_on:
             yield f"There it goes on with {', '.join(crossing.goes_on)}."
     else:
         why = crossing.why or stopped_by(crossing.guard)
-        yield f"With {other.name} step {crossing.step} is not possible: {why}."
+        if crossing.most:
+            yield (
+                f"Whether step {crossing.step} is possible with {other.name} is not known: only "
+                f"{crossing.most} ways to take the steps before it were followed. On one of them "
+                f"it is not possible: {why}."
+            )
+        else:
+            yield f"With {other.name} step {crossing.step} is not possible: {why}."
     for prop in other.run.properties:
         named = prop.name in (names or (trace.property,))
         if named and prop.verdict == "violated" and not crossing.broken:
@@ -259,7 +269,7 @@ def _refinement(
         sheet.say(f"{mine.name} begins in a state in which {other.name} {begins}.")
         sheet.trace(trace)
         return
-    sure = "has not" if refusal.sure else "was not seen to have"
+    sure = has_not(refusal)
     known = after.refusal.trace if after is not None and after.refusal is not None else None
     if known is not None and _labels(known)[:-1] == _labels(trace)[:-1]:
         sheet.say(
@@ -280,6 +290,11 @@ def _refinement(
         return
     sheet.say(f"Possible with {other.name} there:")
     sheet.items(rows)
+
+
+def has_not(refusal: Refusal) -> str:
+    """The verb of a model that has a step not, as far as is known."""
+    return "has not" if refusal.sure else "was not seen to have"
 
 
 def _only(sheet: Sheet, only: Only, mine: Side, other: Side, *, whole: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.compare.telling import outcome_of, page_of, rows_of
+from statewalk.checker.compare.telling import has_not, outcome_of, page_of, rows_of
 from statewalk.checker.page.data import head, lines_of, of_path
 from statewalk.checker.page.spec import RUNS, Around, code_of
 from statewalk.checker.report.terms import kind_word
@@ -78,7 +78,7 @@ def _ways(versus: Versus, base: Side, around: Drawings) -> Iterator[dict[str, An
             yield _way(title, (owner, one.trace), (tried, one.followed), said, around)
     for found, owner, tried in ((versus.forth, other, base), (versus.back, base, other)):
         if found.refusal is not None:
-            title = f"{owner.name} does what {tried.name} has not"
+            title = f"{owner.name} does what {tried.name} {has_not(found.refusal)}"
             beside = (tried, found.refusal.beside)
             said = _instead(found, tried)
             yield _way(title, (owner, found.refusal.trace), beside, said, around)
@@ -88,9 +88,9 @@ def _instead(found: Refinement, other: Side) -> Iterator[str]:
     refusal = found.refusal
     if refusal is None or not refusal.trace.length:
         return
-    yield f"The last step is one that {other.name} has not there. Possible with it:"
+    yield f"The last step is one that {other.name} {has_not(refusal)} there. Possible with it:"
     if not refusal.allowed:
-        yield "  nothing"
+        yield "  nothing" if refusal.sure else "  no step that was seen"
     for trace in refusal.allowed[:_MOST]:
         for step, changes in trace:
             yield f"  {label_of(trace, step)}"

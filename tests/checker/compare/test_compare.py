@@ -361,3 +361,51 @@ def test_nothing_but_what_stays_is_looked_at_all_the_same(tmp_path: Path) -> Non
 
     assert 2 == len(versus.fields)
     assert versus.forth.whole
+
+
+WAYS = HEAD + (
+    "RULE: Constant[Literal['old', 'new']] = 'old'\n"
+    "deadlock(False)\n"
+    "class M(Role):\n    v: int = 0\n    hidden: Auxiliary[int] = 0\n"
+    "    @action\n    def pick(self) -> None:\n        require(self.v == 0)\n"
+    "        self.v = 1\n        if RULE == 'new':\n"
+    "            self.hidden = any_of(range({ways}))\n"
+    "    @action\n    def go(self) -> None:\n"
+    "        require(self.v == 1 and (RULE == 'old' or self.hidden == {ways} - 1))\n"
+    "        self.v = 3\n"
+    "m = M()\n"
+    "@always\ndef ok() -> bool:\n    return m.v != 3\n"
+)
+
+
+@pytest.mark.parametrize(("ways", "possible"), [(64, True), (65, None)])
+def test_a_step_is_not_refused_on_some_of_the_ways(
+    tmp_path: Path, ways: int, possible: bool | None
+) -> None:
+    [spec] = written(tmp_path, ways=WAYS.format(ways=ways))
+    found = varied(spec, RULE=("old", "new"))
+    [crossing] = found.others[0].crossed
+
+    assert possible is to_dict(found)["versus"][0]["counterexamples_of_base"][0]["possible"]
+    if possible is None:
+        assert 64 == crossing.most
+        assert "Whether step 2 is possible with RULE=new is not known" in markdown_of(found, "")
+
+
+def test_each_way_of_the_last_step_is_judged(tmp_path: Path) -> None:
+    """The nearest way breaks nothing; another does."""
+    text = HEAD + (
+        "RULE: Constant[Literal['old', 'new']] = 'old'\n"
+        "deadlock(False)\n"
+        "class M(Role):\n    v: int = 0\n    w: int = 0\n"
+        "    @action\n    def go(self) -> None:\n        require(self.v == 0)\n"
+        "        self.v = 3 if RULE == 'old' else any_of([4, 7])\n"
+        "        self.w = 1 if self.v != 7 else 2\n"
+        "m = M()\n"
+        "@always\ndef ok() -> bool:\n    return m.v not in (3, 7)\n"
+    )
+    [spec] = written(tmp_path, spec=text)
+    [crossing] = varied(spec, RULE=("old", "new")).others[0].crossed
+
+    assert ("ok",) == crossing.broken
+    assert ["M#0.v", "M#0.w"] == [change.place for change in crossing.ends]
