@@ -7,12 +7,12 @@ Value 0 is nil: nothing there. The initial transaction T0 has no place; it is wr
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from statewalk.checker.history.clock import Exact, Fraction, Rounded, origin_of
 from statewalk.checker.history.errors import HistoryError
 
 Scalar = int | str
@@ -28,21 +28,7 @@ KINDS = ("r", "w", "i", "d", "append", "r", "range", "absent")
 NIL = 0
 UNKNOWN = -1
 INITIAL = -1
-_EXACT = 2**53  # integers up to here are exact as floats
 _LATEST = 2**63
-
-
-class Fraction(float):
-    """A number as a file has it, which may have more digits than a float keeps."""
-
-    __slots__ = ("text",)
-    text: str
-
-    def __new__(cls, text: str) -> Fraction:
-        """The nearest float, with the text it was read from."""
-        made = super().__new__(cls, text)
-        made.text = text
-        return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +50,8 @@ class History:
     A LIST read has its elements at items[value : value+count]; a RANGE has (key, value) pairs,
     live rows then tombstones, at items[value : value+2*count] and its bounds in `bounds`.
     `place` is the line (text formats) or byte (binary ones) where the transaction was read.
-    Times are counted from `origin`, so that nanoseconds since 1970 stay exact.
+    Times are counted from `origin`, so that nanoseconds since 1970 stay exact; `exact` has the
+    decimals of those that a float rounds.
     A session whose name is None was not recorded: its one transaction may be of any session.
     """
 
@@ -91,6 +78,7 @@ class History:
     states: dict[int, Any] = field(default_factory=dict)
     origin: int = 0
     notes: tuple[str, ...] = ()
+    exact: Exact = field(default_factory=dict)
 
     def __len__(self) -> int:
         """How many transactions were recorded, committed or not."""
@@ -317,7 +305,7 @@ class Builder:
             return np.array(column, dtype=np.int64)
 
         session, sessions = self._sessions()
-        origin = self._origin()
+        origin, exact = self._origin()
 
         def times(column: list[float | None]) -> Floats:
             return np.array([np.nan if x is None else x - origin for x in column], np.float64)
@@ -346,35 +334,27 @@ class Builder:
             self.states,
             origin,
             tuple(self.notes),
+            exact,
         )
 
-    def _origin(self) -> int:
-        """What times are counted from.
+    def _origin(self) -> tuple[int, Exact]:
+        """What times are counted from, and their decimals.
 
         Raises:  HistoryError[SW701] where a time would be rounded to another one.
         """
-        known = [x for x in (*self.begin, *self.end) if x is not None]
-        whole = all(isinstance(x, int) for x in known)
-        origin = int(min(known)) if known and whole and max(map(abs, known)) > _EXACT else 0
-        if not known or (whole and max(known) - min(known) <= _EXACT):
-            return origin
-        before: dict[float, Decimal] = {}
-        for place, *times in zip(self.place, self.begin, self.end, strict=True):
-            for time in times:
-                if time is None:
-                    continue
-                near = float(time - origin)
-                exact = Decimal(str(getattr(time, "text", time)))
-                if before.setdefault(near, exact) != exact or (
-                    isinstance(time, int) and int(near) != time - origin
-                ):
-                    raise self.fail(
-                        f"time {exact} would be rounded",
-                        f"at {place}",
-                        "whole numbers, at most 2^53 from the first to the last, "
-                        "or fractions of at most 16 digits",
-                    )
-        return origin
+        columns = zip(self.begin, self.end, self.place, strict=True)
+        try:
+            return origin_of(
+                (x, place) for *times, place in columns for x in times if x is not None
+            )
+        except Rounded as error:
+            time, place = error.args
+            raise self.fail(
+                f"time {time} would be rounded",
+                f"at {place}",
+                "whole numbers, at most 2^53 from the first to the last, "
+                "or fractions of at most 16 digits",
+            ) from None
 
     def _sessions(self) -> tuple[list[int], tuple[Scalar | None, ...]]:
         """The session of each transaction, and the names of sessions.

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from statewalk.checker.history.clock import reached
 from statewalk.checker.history.data import INFO, Bools, Floats, History, Ints
 
 
@@ -25,7 +26,7 @@ def unrecorded(
     ends = history.status[members] != INFO
     begin, end = history.begin[members], np.where(ends, history.end[members], np.nan)
     lacking = np.isnan(begin) | (np.isnan(end) & ends)
-    if real_time and _in_doubt(begin, end, ends, clock_error).any():
+    if real_time and _in_doubt(history, begin, end, ends, clock_error).any():
         no_begins, no_ends = np.isnan(begin).all(), np.isnan(end).all()
         if no_begins or no_ends:
             what = "times" if no_begins and no_ends else "begins" if no_begins else "ends"
@@ -42,11 +43,14 @@ def unrecorded(
     return f"sessions are partial: {_count(nameless)} name none"
 
 
-def _in_doubt(begin: Floats, end: Floats, ends: Bools, clock_error: float) -> Bools:
+def _in_doubt(
+    history: History, begin: Floats, end: Floats, ends: Bools, clock_error: float
+) -> Bools:
     """Return which transactions lack a time that could order them and another one (n,)."""
     if math.isinf(clock_error):  # then real time orders nothing
         return np.zeros(len(begin), np.bool_)
-    earliest = np.where(np.isnan(end), np.where(np.isnan(begin), -np.inf, begin), end) + clock_error
+    earliest = np.where(np.isnan(end), np.where(np.isnan(begin), -np.inf, begin), end)
+    earliest = reached(earliest, clock_error, np.append(begin, end), history.exact)
     earliest[~ends] = np.inf
     latest = np.where(np.isnan(begin), np.where(np.isnan(end), np.inf, end), begin)
     after = np.isnan(end) & ends & (earliest < _largest_other(latest))

@@ -31,7 +31,8 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 # The files of kernels, and what those import of ours: a test says which are missing.
 SOURCES = (
-    "history/data.py", "history/decide/kernels/acyclic.py", "history/decide/kernels/bits.py",
+    "history/clock.py", "history/data.py",
+    "history/decide/kernels/acyclic.py", "history/decide/kernels/bits.py",
     "history/decide/kernels/cdcl.py", "history/decide/kernels/cdcl_state.py",
     "history/decide/kernels/encode.py", "history/decide/kernels/order.py",
     "history/decide/kernels/reach.py", "history/decide/kernels/scan.py",

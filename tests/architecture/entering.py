@@ -46,7 +46,7 @@ ENTERS: dict[str, str] = {
         "Model dsl/values contract engines machine native spark states traces/exports verdict"
     ),
     "checker/history": "dsl/errors",
-    "checker/history/certify": "dsl/library history/data",
+    "checker/history/certify": "dsl/library history/clock history/data",
     "checker/history/collect": "history/errors machine",
     "checker/history/commands": (
         "Model dsl/binding dsl/library dsl/loader dsl/mutants dsl/state behaviours "
@@ -55,11 +55,11 @@ ENTERS: dict[str, str] = {
         "verdict"
     ),
     "checker/history/decide": (
-        "dsl/library history/certify history/data history/errors history/recorded"
+        "dsl/library history/certify history/clock history/data history/errors history/recorded"
     ),
     "checker/history/decide/kernels": "history/data machine",
-    "checker/history/explain": "dsl/errors dsl/library history/data history/decide",
-    "checker/history/formats": "dsl/files history/data history/errors",
+    "checker/history/explain": "dsl/errors dsl/library history/clock history/data history/decide",
+    "checker/history/formats": "dsl/files history/clock history/data history/errors",
     "checker/liveness": (
         "Model dsl/assemble dsl/state dsl/values contract engines machine native states verdict"
     ),

@@ -13,6 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from typing import Any
 
+from statewalk.checker.history.clock import later
 from statewalk.checker.history.data import (
     APPEND,
     INFO,
@@ -186,5 +187,7 @@ def _times(history: History, order: list[tuple[int, bool]], clock_error: float) 
         if commits:
             if end < soonest and history.status[t] != INFO:
                 soonest, who = end, t
-        elif soonest + clock_error < begin:
+        elif soonest < begin and later(soonest, clock_error, history.exact) < later(
+            begin, 0, history.exact
+        ):
             raise Mismatch(f"{history.name(who)} ended before {history.name(t)} began")

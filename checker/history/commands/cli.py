@@ -9,6 +9,7 @@ import argparse
 import math
 import re
 import time
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -136,7 +137,10 @@ def _time_units(text: str) -> float:
     """A span in the history's own unit of time. Raises ValueError."""
     if not re.fullmatch(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", text.strip()):
         raise ValueError(f"'{text}' is not a number of 0 or more")
-    return float(text)
+    number = float(text)
+    if not math.isinf(number) and Decimal(repr(number)) != Decimal(text.strip()):
+        raise ValueError(f"'{text}' would be rounded to {number!r}: give at most 15 digits")
+    return number
 
 
 def run_check(args: argparse.Namespace) -> int:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from statewalk.checker.history.clock import reached
 from statewalk.checker.history.data import INFO, Floats, History, Ints
 from statewalk.checker.history.decide.kernels.reach import (
     Index,
@@ -148,7 +149,8 @@ def _real_time(history: History, facts: Facts, w: int, clock_error: float) -> tu
     ended = np.flatnonzero(~np.isnan(end))
     ended = ended[np.argsort(end[ended], kind="stable")]
     begun = np.flatnonzero(~np.isnan(begin))
-    before = np.searchsorted(end[ended] + clock_error, begin[begun], side="left")
+    reach = reached(end[ended], clock_error, begin[begun], history.exact)
+    before = np.searchsorted(reach, begin[begun], side="left")
     begun, before = begun[before > 0], before[before > 0]
     cuts = np.unique(before)
     n, base = len(cuts), w * len(begin)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import islice, product
 
+from statewalk.checker.history.clock import reached
 from statewalk.checker.history.data import INITIAL, RANGE, History
 from statewalk.checker.history.decide.check import Verdict
 from statewalk.checker.history.decide.findings import Finding
@@ -179,6 +180,9 @@ class Explainer:
         for t, k in f.writes.tolist():
             writes[t].append(k)
 
+        begin = h.begin[f.members]
+        end = reached(h.end[f.members], self.clock_error, begin, h.exact)
+
         def time(x: float) -> float | None:
             return None if x != x else float(x)  # noqa: PLR0124 - nan is not itself
 
@@ -189,8 +193,8 @@ class Explainer:
                 tuple(writes[x]),
                 int(h.session[t]),
                 x,
-                time(h.begin[t]),  # pyright: ignore[reportArgumentType]
-                time(h.end[t]) if h.status[t] == 0 else None,  # pyright: ignore[reportArgumentType]
+                time(begin[x]),  # pyright: ignore[reportArgumentType]
+                time(end[x]) if h.status[t] == 0 else None,  # pyright: ignore[reportArgumentType]
             )
             for x, t in enumerate(f.members.tolist())
         ]
@@ -219,7 +223,6 @@ class Explainer:
                 transactions,
                 dict(zip(keys, choice, strict=True)),
                 self.level.name,
-                clock_error=self.clock_error,
             )
             for choice in islice(product(*orders), tried)
         ]

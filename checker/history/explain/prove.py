@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from statewalk.checker.history.clock import reached
 from statewalk.checker.history.data import INFO, INITIAL, History
 from statewalk.checker.history.decide.scan import Facts
 from statewalk.dsl.library.levels import Level
@@ -79,11 +80,12 @@ def small(history: History, facts: Facts, level: Level, clock_error: float) -> S
     session = history.session[facts.members]
     begin, end = history.begin[facts.members], history.end[facts.members].copy()
     end[history.status[facts.members] == INFO] = np.nan
+    end = reached(end, clock_error, begin, history.exact)
     for i in range(n):
         for j in range(n):
             if level.session and i < j and session[i] == session[j]:
                 found.fixed.append(Link(i, j, "so", -1))
-            if level.real_time and i != j and end[i] + clock_error < begin[j]:
+            if level.real_time and i != j and end[i] < begin[j]:
                 found.fixed.append(Link(i, j, "rt", -1))
     found.fixed += [Link(i, r, "wr", k) for r, k, i in reads if i != INITIAL]
     found.fixed += [Link(i, j, "ww", k) for i, j, k in facts.order.tolist()]

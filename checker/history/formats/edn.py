@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from statewalk.checker.history.data import Fraction
+from statewalk.checker.history.clock import Fraction
 
 # One way to match each text: what follows a repetition cannot be part of it.
 _SPACE = re.compile(r"[\s,]*(?:;[^\n]*(?:\n[\s,]*|\Z))*")

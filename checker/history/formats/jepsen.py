@@ -11,6 +11,7 @@ from bisect import bisect_right
 from pathlib import Path
 from typing import Any
 
+from statewalk.checker.history.clock import DIGITS
 from statewalk.checker.history.data import (
     APPEND,
     DELETE,
@@ -50,6 +51,7 @@ def read(path: Path) -> History:
     except UnicodeDecodeError as error:
         raise build.fail("not UTF-8 text", f"byte {error.start}", "an EDN file") from None
     operations = _of_clients(_operations(build, text))
+    _in_order(build, operations)
     if not any(op.get(":time") is not None for op, _ in operations):
         _take_order(build, operations)
     open_: dict[int | None, tuple[dict[str, Any], int]] = {}
@@ -88,21 +90,29 @@ def _of_clients(
     ]
 
 
+def _in_order(build: Builder, operations: list[tuple[dict[str, Any], int]]) -> None:
+    """Refuse lines in another order than their :index, else than the :time of each process."""
+    latest: dict[int | str, Any] = {}
+    for op, line in operations:
+        by = ":index" if type(op.get(":index")) is int else ":time"
+        now, of = op.get(by), by if by == ":index" else op.get(":process")
+        if of is None or not isinstance(now, int | float):
+            continue
+        before = latest.get(of)
+        if before is not None and (now < before or (now == before and by == ":index")):
+            raise build.fail(
+                f"{by} {getattr(now, 'text', now)} comes after {getattr(before, 'text', before)}",
+                f"line {line}",
+                "operations in the order of their :index, else of the :time of each process",
+            )
+        latest[of] = now
+
+
 def _take_order(build: Builder, operations: list[tuple[dict[str, Any], int]]) -> None:
     """Let each operation's place be its time; with completions alone nothing has a beginning."""
     if not any(op.get(":type") == ":invoke" for op, _ in operations):
         return
-    latest = None
-    for place, (op, line) in enumerate(operations):
-        index = op.get(":index")
-        if type(index) is int:
-            if latest is not None and index <= latest:
-                raise build.fail(
-                    f":index {index} comes after {latest}",
-                    f"line {line}",
-                    "operations in the order of their :index, or a :time in each",
-                )
-            latest = index
+    for place, (op, _) in enumerate(operations):
         op[":time"] = place
     build.notes.append("No operation has a :time: the order of the events is the clock")
 
@@ -191,6 +201,8 @@ def write(history: History, path: Path) -> list[str]:
     lost = Lost()
     if history.initial or not history.initial_known:
         lost["the initial state"] += 1
+    if history.exact:
+        lost[DIGITS] += 1
     # as in Jepsen, what goes on after a crash is a new process
     processes = session_numbers(history, set(history.session.tolist()), -_LATEST, lost)
     by_session: dict[int, list[tuple[float, int, str]]] = {}
@@ -213,14 +225,15 @@ def write(history: History, path: Path) -> list[str]:
 
 
 def _merge(queues: list[list[tuple[float, int, str]]]) -> list[str]:
-    """Events by time, each session's own in its order."""
+    """Events by time, each session's own in its order, and numbered."""
     out: list[tuple[float, int, str]] = []
     for queue in queues:
         latest = float("-inf")
         for time, number, text in queue:
             latest = max(latest, time)
             out.append((latest, number, text))
-    return [text for _, _, text in sorted(out)]
+    lines = [text for _, _, text in sorted(out)]
+    return [f"{{:index {n}, {line[1:]}" for n, line in enumerate(lines)]
 
 
 def _lines(history: History, t: int, process: int, lost: Lost) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from statewalk.checker.history.clock import DIGITS, Fraction
 from statewalk.checker.history.data import (
     APPEND,
     DELETE,
@@ -25,7 +26,6 @@ from statewalk.checker.history.data import (
     UNKNOWN,
     WRITE,
     Builder,
-    Fraction,
     History,
     Scalar,
 )
@@ -227,13 +227,15 @@ def _range(build: Builder, op: list[Any], where: str) -> None:
 def write(history: History, path: Path) -> list[str]:
     """Write every part of the history; what was dropped, in words.
 
-    That is only a stated initial state that is then said to be unknown.
+    That is only a stated initial state that is then said to be unknown, and what floats round.
     """
     with path.open("w", encoding="utf-8") as out:
         for line in lines_of(history):
             out.write(line + "\n")
-    both = history.initial and not history.initial_known
-    return ["the stated initial state, now unknown"] if both else []
+    lost = [DIGITS] if history.exact else []
+    if history.initial and not history.initial_known:
+        lost.append("the stated initial state, now unknown")
+    return lost
 
 
 def lines_of(history: History) -> Iterator[str]:

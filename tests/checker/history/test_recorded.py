@@ -379,3 +379,31 @@ def test_a_session_that_was_not_recorded_is_kept_or_said_to_be_lost(
     assert ([] if name == "jsonl" else said) == lost
     assert (name == "jsonl") == (check(back, "strong-session-si").reason == NO_SESSIONS)
     assert [NO_TIMES] * 2 == _told(back)[1]
+
+
+OUT_OF_ORDER = (
+    ((":index 2, ", ":time 40"), (":index 0, ", ":time 20"), ":index 0 comes after 2"),
+    ((":index 2, ", ""), (":index 0, ", ""), ":index 0 comes after 2"),
+    ((":index 2, ", ""), (":index 2, ", ""), ":index 2 comes after 2"),
+    (("", ":time 40"), ("", ":time 20"), ":time 20 comes after 40"),
+    (("", ":time 0.5"), ("", ":time 0.25"), ":time 0.25 comes after 0.5"),
+)
+
+
+@pytest.mark.parametrize(("first", "second", "message"), OUT_OF_ORDER)
+def test_events_in_another_order_than_their_session_had_are_refused(
+    tmp_path: Path, first: tuple[str, str], second: tuple[str, str], message: str
+) -> None:
+    read = f"{{{first[0]}:type :ok, :process 0, :value [[:r :x nil]], {first[1]}}}"
+    write = f"{{{second[0]}:type :ok, :process 0, :value [[:w :x 1]], {second[1]}}}"
+
+    with pytest.raises(HistoryError, match=message) as caught:
+        formats.read(edn(tmp_path, read, write))
+
+    assert ("SW701", "line 2") == (caught.value.code, caught.value.where)
+
+
+def test_events_of_several_processes_may_have_times_in_any_order(tmp_path: Path) -> None:
+    lines = [f"{{:type :ok, :process {p}, :value [[:r :x nil]], :time {9 - p}}}" for p in (0, 1)]
+
+    assert 2 == len(formats.read(edn(tmp_path, *lines)))
