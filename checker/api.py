@@ -101,7 +101,10 @@ def check(
     Raises:  RunError, SpecError for what keeps the search from starting. An exception inside the
     spec does not raise: the verdict is "error".
     """
+    from statewalk.checker.report.runs import forget, new_folder
+
     asked = options_of(options)
+    forget(out)
     if isinstance(spec, Model):
         _refuse_late(spec, constants, asked)
     try:
@@ -110,8 +113,6 @@ def check(
         return not_loaded(str(spec), constants or {}, asked, cut.reason, cut.place)
     if out is None:
         return search(model, asked, on_progress=on_progress, interrupted=interrupted)
-    from statewalk.checker.report.runs import new_folder
-
     folder = new_folder(out)
     with held(out):
         run = search(model, asked, on_progress=on_progress, interrupted=interrupted)

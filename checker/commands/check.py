@@ -232,6 +232,7 @@ def run(arguments: argparse.Namespace) -> int:
     from statewalk.checker.api import types_within
     from statewalk.checker.commands.checking import run_check, run_several, tell_mistake
     from statewalk.checker.library import spec_path
+    from statewalk.checker.report.runs import forget
     from statewalk.dsl.errors import StatewalkError
 
     configs = list(dict.fromkeys(arguments.configs))
@@ -246,6 +247,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         sweep = several(read_settings(arguments.settings), lambda: types_within(path, options))
     except StatewalkError as error:
+        forget(arguments.out)
         tell_mistake(error, path, options, arguments.json, {}, further)
         raise
     without_effect(arguments, several=len(configs) > 1 or bool(sweep.swept))

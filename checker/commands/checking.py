@@ -6,7 +6,7 @@ import json
 import re
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -25,7 +25,7 @@ from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.report.check import report
 from statewalk.checker.report.levels import levels_page
 from statewalk.checker.report.progress import ProgressBlock
-from statewalk.checker.report.runs import RunFolder, new_folder
+from statewalk.checker.report.runs import RunFolder, forget, new_folder
 from statewalk.checker.states.shortening import fit
 from statewalk.checker.verdict import exits
 from statewalk.checker.verdict.evidence import Evidence, Notice
@@ -92,6 +92,8 @@ def one_check(
     """
     end, folder = supervisor.rescue, out
     supervisor.note(check=True, loaded=False, search={}, folder=None)
+    if end is None and not options.resume:
+        forget(out)
     with Interruptions() as asked:
         try:
             if end is not None:
@@ -104,6 +106,7 @@ def one_check(
         with held(out):
             unsaved = None
             if out is not None and not options.resume and end is None:
+                RunFolder(Path(out)).clear()
                 unsaved = remember(Path(out), spec, constants, options)
                 if unsaved is None:
                     checkpoint = Path(out, CHECKPOINT)
@@ -146,6 +149,8 @@ def remember(
     try:
         write_text(folder / REQUEST, json.dumps(about, indent=2) + "\n")
     except RunError as problem:
+        with suppress(OSError):  # what another check asked for
+            (folder / REQUEST).unlink(missing_ok=True)
         return problem
     return None
 
@@ -280,14 +285,13 @@ def run_several(
     rows: list[tuple[dict[str, Any], Run]] = []
     codes: list[int] = []
     problem: RunError | None = None
-    cases = [(config, constants) for config in configs for constants in sweep.combinations()]
+    cases = [*_cases(sweep, configs)]
     earlier = supervisor.rescue.facts.get("done", []) if supervisor.rescue is not None else None
-    for number, (config, constants) in enumerate(cases):
-        named = {"config": config} if len(configs) > 1 else {}
-        shown = {**named, **{name: constants[name] for name in sweep.swept}}
-        own = "-".join([*map(str, named.values()), *(f"{n}={constants[n]}" for n in sweep.swept)])
-        place = Path(out, safe_name(own)) if out else None
-        graph = str(Path(options.graph, safe_name(own))) if options.graph else None
+    for _, _, _, own in cases if out and earlier is None else ():
+        forget(Path(out, own))
+    for number, (config, constants, shown, own) in enumerate(cases):
+        place = Path(out, own) if out else None
+        graph = str(Path(options.graph, own)) if options.graph else None
         asked = replace(options, graph=graph, config=config)
         try:
             if earlier is not None and number < len(earlier):
@@ -323,6 +327,18 @@ def run_several(
     if problem is not None:
         raise problem
     return exits.of_sweep(codes)
+
+
+def _cases(
+    sweep: Sweep, configs: Sequence[str | None]
+) -> Iterator[tuple[str | None, dict[str, Any], dict[str, Any], str]]:
+    """Yield each check of a sweep: configuration, constants, table cells, name of its folder."""
+    for config in configs:
+        named = {"config": config} if len(configs) > 1 else {}
+        for constants in sweep.combinations():
+            swept = {name: constants[name] for name in sweep.swept}
+            own = [*map(str, named.values()), *(f"{n}={value}" for n, value in swept.items())]
+            yield config, constants, {**named, **swept}, safe_name("-".join(own))
 
 
 def _noted(run: Run, code: int) -> tuple[dict[str, Any], list[dict[str, Any]], int]:

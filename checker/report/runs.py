@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.machine.files import OUT, write_text
 from statewalk.checker.machine.home import go_home
+from statewalk.checker.machine.locks import held
 from statewalk.checker.traces.file import save_trace
 from statewalk.dsl.errors import RunError
 
@@ -36,7 +37,7 @@ class RunFolder:
 
         The result comes last, so a folder that has one is complete. Raises RunError[SW403].
         """
-        self._clear()
+        self.clear()
         files = {}
         for name, file in file_names(run.traces).items():
             save_trace(run.traces[name], self.path / file)
@@ -58,13 +59,24 @@ class RunFolder:
         with suppress(OSError):
             self.path.rmdir()
 
-    def _clear(self) -> None:
+    def clear(self) -> None:
         """Remove what an earlier run left in the same folder."""
         go_home()
         with suppress(OSError):
-            (self.path / RESULT).unlink(missing_ok=True)
+            for name in (RESULT, EVIDENCE):
+                (self.path / name).unlink(missing_ok=True)
             for old in self.path.glob(f"*{SUFFIX}"):
                 old.unlink()
+
+
+def forget(out: str | Path | None) -> None:
+    """Remove an earlier run's results from the folder of a new check, which may end without any.
+
+    Raises:  RunError[SW345] where another process writes to the folder.
+    """
+    if out is not None and Path(out).is_dir():
+        with held(out):
+            RunFolder(Path(out)).clear()
 
 
 def new_folder(out: str | Path | None = None) -> RunFolder:

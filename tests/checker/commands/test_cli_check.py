@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 
 from statewalk.checker.cli import main
 from statewalk.checker.machine import watch
+from statewalk.dsl.errors import SpecError
 from tests.places import ROOT
 
 INIT_PID = str(ROOT / "models/kafka/init_pid.py")
@@ -336,3 +338,26 @@ def test_an_optimizing_python_keeps_the_assertions_of_a_spec_and_its_helpers(
 
     assert 1 == done.returncode, done.stderr
     assert "assert self.n < limit()  is false" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"), [([], "def"), ([], COUNTER), (["--set", "TOP=3,4"], COUNTER)]
+)
+def test_no_result_of_an_earlier_check_stays_in_a_folder_used_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: list[str], text: str
+) -> None:
+    asked = ["counter.py", *settings, "--out", "here"]
+    check(*asked)
+    assert [*(tmp_path / "here").rglob("result.json")]
+    (tmp_path / "counter.py").write_text(text)
+    monkeypatch.setattr("statewalk.checker.commands.checking.search", killed)
+
+    with suppress(KeyError, SpecError):
+        check(*asked)
+
+    left = {file.name for file in (tmp_path / "here").rglob("*.json")}
+    assert left <= {"request.json", "manifest.json"}
+
+
+def killed(*given: Any, **options: Any) -> Any:
+    raise KeyError
