@@ -20,6 +20,7 @@ from statewalk.checker.states.content import content_of, domain_in
 from statewalk.dsl.errors import RunError, SpecError, StatewalkError, did_you_mean, place_of
 from statewalk.dsl.model import Model
 from statewalk.dsl.state.plain_view import PlainView
+from statewalk.dsl.values.canonical import HOLDS
 from statewalk.dsl.values.domains import Domain
 from statewalk.dsl.values.stored import ABSENT, FrozenList, freeze
 from statewalk.dsl.view import Path, State
@@ -142,7 +143,11 @@ def compared(
     values = Values()
     of = next(space.model for space, seen in zip(spaces, maps, strict=True) if seen is None)
     tables = [
-        _mapped(space, fields, of, seen, values) if seen else _read(space, fields, values)
+        np.zeros((0, len(fields)), np.int32)
+        if not space.graph.n  # a constraint refuses all of it
+        else _mapped(space, fields, of, seen, values)
+        if seen
+        else _read(space, fields, values)
         for space, seen in zip(spaces, maps, strict=True)
     ]
     joined = np.concatenate(tables)
@@ -302,12 +307,13 @@ def _frozen(seen: Map, name: str, value: Any) -> Any:
     try:
         return freeze(value)
     except StatewalkError as error:
-        raise SpecError(
-            "SW363",
-            f"The map '{seen.__name__}' gives {name} a value that no field can hold.",
-            why=error.message,
-            help=error.help,
-        ) from None
+        why, do = error.message, error.help
+    except RecursionError:
+        why, do = "It contains itself, or it is nested too deeply.", "Give a value of finite depth."
+    except TypeError as error:  # of a class that was given in the place of an instance
+        why, do = f"It is no value of the state ({error}).", HOLDS
+    said = f"The map '{seen.__name__}' gives {name} a value that no field can hold."
+    raise SpecError("SW363", said, why=why, help=do)
 
 
 def fields_of(model: Model, given: Iterable[str]) -> tuple[Path, ...]:

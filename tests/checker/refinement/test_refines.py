@@ -420,3 +420,35 @@ def test_no_step_is_refused_by_a_spec_that_its_constraint_cut(tmp_path: Path, pa
 
     assert ["unknown"] == [p.verdict for p in again.properties]
     assert not replay(trace, tmp_path / "mine.py").reproduced
+
+
+@pytest.mark.parametrize("given", ["M", "[M]", "endless()", "{1: endless()}"])
+def test_a_map_gives_no_class_and_nothing_endless(tmp_path: Path, given: str) -> None:
+    (tmp_path / "other.py").write_text(CUT, encoding="utf-8")
+    mapped = (
+        "\ndef endless() -> object:\n    x: list[object] = []\n    x.append(x)\n    return x\n"
+        f"def seen() -> dict[str, object]:\n    return {{'M.v': {given}}}\n"
+        "p = refines('other.py', by=seen)\n"
+    )
+    (tmp_path / "mine.py").write_text(CUT + mapped, encoding="utf-8")
+
+    with pytest.raises(SpecError, match="no field can hold") as raised:
+        check(tmp_path / "mine.py", engine="reference")
+    assert "SW363" == raised.value.code
+
+
+NONE = "\n@constraint\ndef none() -> bool:\n    return m.v > 5\n"
+
+
+@pytest.mark.parametrize(("mine", "other"), [
+    (NONE, ""), ("", NONE), (NONE, NONE),
+])  # fmt: skip
+def test_a_constraint_may_refuse_every_initial_state(tmp_path: Path, mine: str, other: str) -> None:
+    by = "\ndef seen() -> dict[str, object]:\n    return {'M.v': m.v}\n"
+    more = f"{mine}{by}p = refines('other.py')\nq = refines('other.py', by=seen)\n"
+    (tmp_path / "mine.py").write_text(CUT + more, encoding="utf-8")
+    (tmp_path / "other.py").write_text(CUT + other, encoding="utf-8")
+    run = check(tmp_path / "mine.py", engine="reference")
+
+    assert ["unknown"] * 2 == [p.verdict for p in run.properties]
+    assert not (mine and run.exhaustive)
