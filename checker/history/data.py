@@ -237,9 +237,13 @@ class Builder:
     ) -> None:
         """Add a range query with its live rows and its tombstones; None bounds are open.
 
-        Raises:  HistoryError where a row is outside of the bounds.
+        Raises:  HistoryError where a row is outside of the bounds, or there twice.
         """
+        returned = set[Scalar]()
         for key, _ in (*live, *dead):
+            if key in returned:
+                raise self.fail(f"a range returns key {key!r} twice", where, "each key once")
+            returned.add(key)
             if not _between(low, key, high):
                 raise self.fail(
                     f"range from {low!r} to {high!r} returns key {key!r}",

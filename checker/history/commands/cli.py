@@ -276,7 +276,8 @@ def run_convert(args: argparse.Namespace) -> int:
     try:
         with Interruptions(), Watchdog(_limit(args), None, "reading the history"):
             history = _read(args)
-        if args.to_file.resolve() == args.file.resolve():
+        read = (args.file, Path(history.source), *args.file.glob("*.log"))
+        if args.to_file.exists() and any(args.to_file.samefile(file) for file in read):
             raise HistoryError(
                 "the history would be written over itself",
                 source=str(args.file),
@@ -293,10 +294,12 @@ def run_convert(args: argparse.Namespace) -> int:
         streams.warn(f"{no_access(error, args.file)}\n")
         return MISTAKE
     streams.say(f"{args.to_file}: {len(history)} transactions as {args.to}\n")
+    for note in history.notes:
+        streams.say(printable(f"  {note}\n"))
     for what in lost:
         streams.say(f"  dropped: {what}\n")
     if not lost:
-        streams.say("  nothing was dropped\n")
+        streams.say(f"  nothing {'else ' * bool(history.notes)}was dropped\n")
     return HOLDS
 
 

@@ -33,6 +33,7 @@ from statewalk.checker.history.formats.plain import record_in
 from statewalk.dsl.files import MOST, SaidTwice, opened
 
 VERSION = 1
+_SEVERAL = -1
 _WRITES = {"w": WRITE, "i": INSERT, "d": DELETE, "append": APPEND}
 _FIELDS = frozenset(("ops", "session", "status", "begin", "end", "id", "state"))
 _OUTCOME = frozenset(("completes", "status", "end"))
@@ -77,7 +78,7 @@ def from_records(records: Iterable[dict[str, Any]], source: str = "records") -> 
 
 
 def _add(build: Builder, record: dict[str, Any], number: int, open_: dict[Scalar, int]) -> None:
-    """Add one line; `open_` has the indeterminate transactions by their ids."""
+    """Add one line; `open_` has the indeterminate transactions by their ids, or `_SEVERAL`."""
     if "statewalk-history" in record:
         _header(build, record, number)
     elif "completes" in record:
@@ -86,7 +87,7 @@ def _add(build: Builder, record: dict[str, Any], number: int, open_: dict[Scalar
         _transaction(build, record, number)
         name = record.get("id")
         if build.status[-1] == INFO and name is not None:
-            open_[name] = len(build.status) - 1
+            open_[name] = _SEVERAL if name in open_ else len(build.status) - 1
 
 
 def _outcome(build: Builder, record: dict[str, Any], number: int, open_: dict[Scalar, int]) -> None:
@@ -100,6 +101,12 @@ def _outcome(build: Builder, record: dict[str, Any], number: int, open_: dict[Sc
             f"completes {name!r:.60}", where, "the id of an earlier transaction with status info"
         )
     t = open_.pop(name)
+    if t == _SEVERAL:
+        raise build.fail(
+            f"completes {name!r:.60}, and several transactions with that id are open",
+            where,
+            "an id of its own for each transaction with status info",
+        )
     build.status[t], build.end[t] = STATUS.index(status), build.time(record.get("end"), where)
 
 

@@ -176,3 +176,17 @@ def test_times_are_written_as_everywhere(
 
     assert (2 if said else 0) == code
     assert said in capsys.readouterr().err
+
+
+def test_a_conversion_says_what_reading_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = file_of(tmp_path, HOLDS)
+    file.write_text(file.read_text(encoding="utf-8") + '{"session": 1, "o', encoding="utf-8")
+
+    code = run(monkeypatch, "convert", file, tmp_path / "to.jsonl")
+
+    printed = capsys.readouterr().out
+    assert 0 == code
+    assert "the last one, is cut off and left out" in printed
+    assert "nothing else was dropped" in printed

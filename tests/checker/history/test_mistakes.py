@@ -1,5 +1,6 @@
 """Histories and calls that are wrong: each code is provoked as a user would, and read as one."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -133,3 +134,12 @@ def test_a_limit_covers_the_reading_of_a_history(run: Run) -> None:
         (row := check_file("long.jsonl", Asked("si", options=Options(timeout=0.1)))).outcome,
         row.message,
     )
+
+
+def test_a_conversion_onto_another_name_of_the_history_is_refused(run: Run) -> None:
+    for name in ("linked.jsonl", "hard.jsonl"):
+        link = os.symlink if name == "linked.jsonl" else os.link
+        link("good.jsonl", name)
+        code, printed = run("convert", "good.jsonl", name)
+        assert (2, True) == (code, "SW706" in printed)
+    assert HEAD + ONE == Path("good.jsonl").read_text(encoding="utf-8")

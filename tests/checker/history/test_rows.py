@@ -108,6 +108,25 @@ def test_a_row_outside_of_the_bounds_is_refused(op: list[Any]) -> None:
     assert ("SW701", "line 1") == (error.value.code, error.value.where)
 
 
+@pytest.mark.parametrize("rows", [[[[1, 1], [1, 2]]], [[[1, 1]], [[1, 1]]]])
+def test_a_key_that_a_range_returns_twice_is_refused(rows: list[Any]) -> None:
+    with pytest.raises(HistoryError, match="returns key 1 twice") as error:
+        from_records([txn(1, ["range", 1, 3, *rows])])
+
+    assert ("SW701", "line 1") == (error.value.code, error.value.where)
+
+
+def test_an_outcome_of_two_open_transactions_with_one_id_is_refused() -> None:
+    opened = [txn(n, ["w", n, 1], id="a", status="info") for n in (1, 2)]
+    done = {"completes": "a", "status": "ok"}
+
+    with pytest.raises(HistoryError, match="several transactions with that id are open") as error:
+        from_records([*opened, done])
+
+    assert ("SW701", "line 3") == (error.value.code, error.value.where)
+    assert 2 == len(from_records([opened[0], done, opened[1], done]))
+
+
 def test_rows_within_open_bounds_are_taken() -> None:
     records = [txn(1, ["range", None, None, [[4, 1], ["x", 2]]]), txn(1, ["range", 3, 3, [[3, 1]]])]
 

@@ -274,6 +274,18 @@ def test_a_range_query_that_sees_a_write_orders_what_it_does_not_see() -> None:
     assert check(history, "monotonic-atomic-view").holds
 
 
+def test_a_list_is_read_from_who_appended_its_last_element() -> None:
+    records = [
+        {"session": 1, "ops": [["append", "l", 1], ["w", "y", 1]]},
+        {"session": 2, "ops": [["append", "l", 2]]},
+        {"session": 3, "ops": [["r", "l", [1, 2]], ["r", "y", None]]},
+    ]
+    verdicts = check_levels(from_records(records))
+
+    assert summary(verdicts) == (["strong-session-causal"], ["parallel-si", "prefix"])
+    assert levels_of(records) == {name for name in JUDGED if verdicts[name].holds}
+
+
 @pytest.mark.parametrize(("count", "seed"), [(60, 0), *(slow(1500, seed) for seed in range(2))])
 def test_the_order_in_which_a_range_lists_its_rows_changes_no_verdict(
     count: int, seed: int
