@@ -45,6 +45,7 @@ def _versus(versus: Versus) -> dict[str, Any]:
     return {
         "name": versus.other.name,
         "fields": [f"{owner}#{index}.{name}" for owner, index, name in versus.fields],
+        "not_compared": list(versus.apart),
         "counterexamples_of_base": [_crossing(c) for c in versus.crossed],
         "counterexamples": [_crossing(c) for c in versus.crossed_back],
         "refines_base": _refinement(versus.forth),

@@ -18,7 +18,7 @@ from statewalk.checker.liveness.graph import Ints
 from statewalk.checker.machine.limits import within
 from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.refinement.inclusion import Inclusion, allowed, beside, included
-from statewalk.checker.refinement.sights import Map, compared, looked_at
+from statewalk.checker.refinement.sights import Map, compared, left_out, looked_at
 from statewalk.checker.refinement.space import Space, space_of
 from statewalk.checker.traces.trace import Trace
 from statewalk.checker.verdict.run import Run
@@ -80,7 +80,8 @@ class Versus:
     the reverse; ``gained`` are its states that the base has not, ``lost`` those of the base.
 
     ``fields`` were compared, and are not the same in all states. ``bounds`` say what kept an answer
-    from being whole.
+    from being whole. ``apart`` are instances of which only one has fields, so that these are not
+    compared.
     """
 
     other: Side
@@ -92,6 +93,7 @@ class Versus:
     gained: Only
     lost: Only
     bounds: tuple[str, ...]
+    apart: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -234,6 +236,7 @@ def _versus(
         _only(far, theirs, mine),
         _only(near, mine, theirs),
         tuple(bounds),
+        () if seen else left_out(first.model, second.model, fields),
     )
 
 

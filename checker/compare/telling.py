@@ -248,6 +248,9 @@ def _refinements(sheet: Sheet, versus: Versus, base: Side) -> None:
         shown = [f"{len(shown)} fields of {', '.join(roles)}"]
     sheet.head("Behaviours")
     sheet.say(f"Seen through {', '.join(shown)}; steps that change none of these are left out.")
+    if versus.apart:
+        more = " …" if len(versus.apart) > _MOST else ""
+        sheet.say(f"Not compared, as only one has them: {', '.join(versus.apart[:_MOST])}{more}.")
     _refinement(sheet, versus.forth, other, base)
     _refinement(sheet, versus.back, base, other, after=versus.forth)
 

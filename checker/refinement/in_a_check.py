@@ -22,7 +22,7 @@ from statewalk.checker.liveness.in_a_check import (
 from statewalk.checker.refinement.asked import Refinements, wanted
 from statewalk.checker.refinement.in_the_end import decide, liveness_of, said_along
 from statewalk.checker.refinement.inclusion import Refused, allowed, included
-from statewalk.checker.refinement.sights import looked_at, mapped, names_of, sights
+from statewalk.checker.refinement.sights import left_out, looked_at, mapped, names_of, sights
 from statewalk.checker.refinement.space import Space, path_of, space_of
 from statewalk.checker.states.content import Content, content_of
 from statewalk.checker.states.diff import changes
@@ -71,10 +71,26 @@ def check_refinements(
     )  # fmt: skip
     for prop in left:
         both = _beside(prop, space, alone)
-        found.compared[prop.name] = names_of(both.fields)
+        found.compared[prop.name] = _names(found, prop, both)
         if _behaviours(found, prop, both, lambda: _ended(limits, started)):
             _in_the_end(found, prop, both, options)
     return found
+
+
+def _names(found: Refinements, prop: Property, both: _Beside) -> tuple[str, ...]:
+    """The names of the compared fields; warns of instances that are not compared."""
+    assert prop.refined is not None
+    mine, other = both.space.model, both.other.model
+    if prop.refined.seen is not None:
+        return names_of(both.fields, other)
+    if apart := left_out(mine, other, both.fields):
+        more = " …" if len(apart) > _MOST else ""
+        found.warnings.append(
+            f"{prop.name}: not compared, as only one of {mine.name} and {other.name} has them: "
+            f"{', '.join(apart[:_MOST])}{more}. Give both the same instances, or say by a map what "
+            "each is."
+        )
+    return names_of(both.fields, mine, other)
 
 
 def _ended(limits: SearchOptions, started: float) -> bool:

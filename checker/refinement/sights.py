@@ -332,9 +332,24 @@ def fields_of(model: Model, given: Iterable[str]) -> tuple[Path, ...]:
     return tuple(path for path, both in names.items() if wanted & set(both))
 
 
-def names_of(fields: Iterable[Path]) -> tuple[str, ...]:
-    """The names of some fields, without the numbers of instances."""
-    return tuple(dict.fromkeys(_names(path)[1] for path in fields))
+def names_of(fields: Iterable[Path], *models: Model) -> tuple[str, ...]:
+    """The names of some fields; with numbers of instances where not all that models have are of
+    them.
+    """
+    held = list(fields)
+    every = {path for model in models for path in places(model, auxiliary=True)}
+    partly = {(path[0], path[2]) for path in every - set(held)}
+    names = (_names(path)[(path[0], path[2]) not in partly] for path in held)
+    return tuple(dict.fromkeys(names))
+
+
+def left_out(a: Model, b: Model, fields: Iterable[Path]) -> tuple[str, ...]:
+    """The instances of compared classes that only one of two models has: they are not compared."""
+    found = []
+    for owner in dict.fromkeys(path[0] for path in fields):
+        one, other = ({role.index for role in m.roles.get(owner, ())} for m in (a, b))
+        found += [f"{owner}#{index}" for index in sorted(one ^ other)]
+    return tuple(found)
 
 
 def _names(path: Path) -> tuple[str, str]:

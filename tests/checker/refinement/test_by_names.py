@@ -145,3 +145,18 @@ def test_a_name_that_is_another_in_one_spec_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(RunError, match=r"C\.B"):
         compare(one, two, engine="reference")
+
+
+def test_instances_that_only_one_has_are_named(tmp_path: Path) -> None:
+    text = SPEC.replace("m = M()", "m, *ms = [M() for _ in range({n})]")
+    paths = [tmp_path / "one.py", tmp_path / "two.py"]
+    for path, n in zip(paths, (1, 2), strict=True):
+        more = '\np = refines("one.py")\n' if n > 1 else ""
+        spec = text.format(kinds=ONE, value=1, more=more, n=n)
+        path.write_text(spec.replace("@always", "@exists"), encoding="utf-8")
+    run = check(paths[1], properties=("p",), engine="reference")
+    [versus] = compare(paths[0], paths[1], engine="reference").others
+
+    assert any("not compared" in warning and "M#1" in warning for warning in run.warnings)
+    assert ("M#0.done", "M#0.v") == run.evidence.compared["p"]
+    assert ("M#1",) == versus.apart
