@@ -199,13 +199,12 @@ def _assembled(
     lowering = Lowering(tree, fields, classes, optimize=optimize)
     states, fixed = InitialStates(tree, fields, classes).compute()
     if not states:
-        said = f"every run of {loading.declared.init} is cut short by a require."
-        raise SpecError("SW114", f"There is no initial state: {said}")
+        raise _no_initial_state(loading)
     flows = Flows(fields)
     flows.compile_all(lowering)
     lowering.run()
-    actions = make_actions(tree, flows, mistakes)
-    actions += crashes_of_roles(tree, fields, len(actions))
+    made = make_actions(tree, flows, mistakes)
+    actions = [*made, *crashes_of_roles(tree, fields, len(made))]
     properties, constraints, step_constraints, terminal = _properties(tree, lowering, mistakes)
     refuse_same_names(tree, mistakes)  # also roles that were made since
     refuse_same_names_made(actions, properties, mistakes)
@@ -245,7 +244,13 @@ def _assembled(
         **named_choices(tree),
         flows=flows if flows.actions else None,
         functions=_functions(loading),
+        tree=(tree, lowering.effects) if optimize else None,
     )
+
+
+def _no_initial_state(loading: Loading) -> SpecError:
+    said = f"every run of {loading.declared.init} is cut short by a require."
+    return SpecError("SW114", f"There is no initial state: {said}")
 
 
 def _functions(loading: Loading) -> dict[str, Callable[[], Any]]:

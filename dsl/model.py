@@ -42,6 +42,19 @@ CONTINUED = " (continued)"  # ends the names of actions that go on with a suspen
 
 
 @dataclass(frozen=True)
+class Text:
+    """The text of what is run: a function of the tree with the values of all its parameters, or an
+    expression in one with the values of ``names``.
+    """
+
+    function: Any
+    arguments: tuple[Any, ...] = ()
+    expression: Any = None
+    names: tuple[str, ...] = ()
+    as_bool: bool = False
+
+
+@dataclass(frozen=True)
 class Action:
     """One action instance: an actor's move with its arguments fixed. ``index`` orders them.
 
@@ -59,6 +72,7 @@ class Action:
     slot: Path | None = None
     continues: bool = False
     fault: bool = False
+    source: Text | None = None
 
     @property
     def label(self) -> str:
@@ -77,6 +91,7 @@ class Element:
     holds: Callable[[], bool]
     text: str = ""
     span: Span | None = None
+    source: Text | None = None
 
 
 @dataclass(frozen=True)
@@ -95,6 +110,7 @@ class Property:
     span: Span | None = None
     doc: str = ""
     refined: Refined | None = None
+    source: Text | None = None
 
 
 @dataclass(frozen=True)
@@ -157,7 +173,8 @@ class Model:
     the hash of its text, ``inputs`` what else it was loaded from: other files to their hashes,
     installed packages to their versions. ``functions`` are those of the main module by name.
     ``no_liveness`` says why liveness properties are not to be checked. ``mutants`` says of each
-    that the spec has what it does wrong.
+    that the spec has what it does wrong. ``tree`` is
+    the syntax tree with the effects of its functions, where they may be translated further.
     """
 
     name: str
@@ -191,6 +208,7 @@ class Model:
     flows: Flows | None = None
     outside: Outside = field(default_factory=Outside)
     functions: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
+    tree: tuple[Any, Any] | None = None
 
     @property
     def origins(self) -> dict[str, str]:

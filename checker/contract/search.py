@@ -82,7 +82,10 @@ class SearchOptions:
     can do so saves the search now and then; with ``resume`` it goes on from what is there.
     ``checkpoint_every`` seconds lie at least between two times; more where saving would take more
     than a small part of the time. ``scratch`` is a folder for what does not fit in memory, which is
-    made where it is needed and taken away afterwards.
+    made where it is needed and taken away afterwards. ``programs`` says what the native
+    engine may translate (`checker.native.programs`); "whole" keeps one slot for each set.
+    ``without`` names the functions that get no program; the others get one after so many
+    evaluations, ``program_after``.
     """
 
     properties: tuple[str, ...] | None = None
@@ -102,6 +105,9 @@ class SearchOptions:
     checkpoint_every: float = 0.0
     resume: bool = False
     scratch: str | None = None
+    programs: Literal["all", "whole", "none"] = "all"
+    without: frozenset[str] = frozenset()
+    program_after: int = 48
     engine_settings: Mapping[str, Any] = field(default_factory=dict)
     on_progress: Callable[[Progress], None] | None = None
     interrupted: Callable[[], bool] = lambda: False

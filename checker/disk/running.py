@@ -19,7 +19,14 @@ from statewalk.checker.machine.locks import Lock, held
 from statewalk.checker.machine.supervisor import memory_there
 from statewalk.checker.machine.watch import interruptible
 from statewalk.checker.native import checkpoints, checkpoints_read
-from statewalk.checker.native.running import exploration_of, loop_of, run, start, telling
+from statewalk.checker.native.running import (
+    exploration_of,
+    loop_of,
+    run,
+    start,
+    telling,
+    translating,
+)
 from statewalk.dsl.model import Model
 
 _SHARE = 0.8  # of the machine's memory, where a search in files is resumed without a limit
@@ -39,7 +46,7 @@ def explore(model: Model, options: SearchOptions, limits: Limits | None = None) 
         _folder(options) as folder,
         held(options.checkpoint) as lock,
     ):
-        return _explore(model, options, limits, folder, lock)
+        return translating(options, lambda o: _explore(model, o, limits, folder, lock))
 
 
 @contextmanager
@@ -66,7 +73,8 @@ def _explore(
             in_files = saving.read(Path(options.checkpoint), key, len(model.actions))
             if in_files is None:
                 saved = checkpoints_read.read(Path(options.checkpoint), key, len(model.actions))
-    search = start(model, options, saved)
+    values = in_files.values if in_files is not None else None
+    search = start(model, options, saved, laid_out=values)
     search.learner.urgent = search.urgent
     disk = Disk(search, folder, limits, durable=options.checkpoint is not None)
     every = options.checkpoint_every

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from statewalk.checker.states.content import key_of
 from statewalk.checker.states.fingerprints import Fingerprints
 from statewalk.checker.symmetry.colours import Colouring
 from statewalk.checker.symmetry.group import Symmetry
 from statewalk.dsl.model import Model
-from statewalk.dsl.values.stored import ABSENT, intern_key
+from statewalk.dsl.values.stored import ABSENT, FrozenSet, intern_key
 from statewalk.dsl.view import Path, State
 
 
@@ -56,6 +57,18 @@ class _Slots(dict[Path, Slot]):
         return slot
 
 
+class _Elements(dict[Path, Any]):
+    """Elements of sets by the paths of their slots, read from the path where that is new."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__()
+        self._model = model
+
+    def __missing__(self, path: Path) -> Any:
+        found = self[path] = key_of(self._model, path[4])
+        return found
+
+
 _WORD = (1 << 64) - 1
 
 
@@ -71,7 +84,10 @@ class Layout:
         self.mask = self.fingerprints.mask
         self.base = self.fingerprints.of_state(model.fixed)
         self.slots: list[Slot] = []
+        self.exploded: set[tuple[str, str]] = set()  # (class, field): a slot for each element
+        self.elements: dict[Path, Any] = _Elements(model)  # by path of such a slot
         self.by_path = _Slots(self)
+        self.whole: dict[Path, None] = {}  # the paths of fields of initial states
         self.colouring = None
         if symmetry is not None:
             base = (self.base >> 64, self.base & _WORD) if bits == 128 else (self.base, 0)
@@ -91,14 +107,51 @@ class Layout:
             slot.contributions.append(self.fingerprints.contribution(slot.path, value))
         return known
 
+    def explode(self, fields: set[tuple[str, str]]) -> None:
+        """Give the elements of set fields a slot each from now on."""
+        self.exploded = fields
+
+    def _apart(self, state: State) -> State:
+        """A state, or writes, with a path for each element of an exploded set."""
+        if not self.exploded:
+            return state
+        found: dict[Path, Any] = {}
+        for path, value in state.items():
+            if len(path) != 3 or (path[0], path[2]) not in self.exploded:
+                found[path] = value
+                continue
+            known = {slot.path for slot in self.slots if slot.path[:3] == path}
+            found.update(dict.fromkeys(known, ABSENT))
+            for element in value:
+                found[(*path, "in", intern_key(element))] = True
+        return found
+
+    def _together(self, state: dict[Path, Any]) -> dict[Path, Any]:
+        """The state as the model has it: exploded sets as whole values."""
+        if not self.exploded:
+            return state
+        found: dict[Path, Any] = {
+            path: FrozenSet() for path in self.whole if (path[0], path[2]) in self.exploded
+        }
+        elements: dict[Path, list[Any]] = {}
+        for path, value in state.items():
+            if len(path) == 5 and path[3] == "in" and (path[0], path[2]) in self.exploded:
+                elements.setdefault(path[:3], []).append(self.elements[path])
+            else:
+                found[path] = value
+        found.update({path: FrozenSet(held) for path, held in elements.items()})
+        return found
+
     def row(self, state: State) -> tuple[int, ...]:
         """The row of a state."""
+        if self.exploded:
+            self.whole.update(dict.fromkeys(p for p in state if len(p) == 3))
         return self.changed((), state)
 
     def changed(self, row: Sequence[int], writes: State) -> tuple[int, ...]:
         """A row after writes."""
         result = list(row)
-        for path, value in writes.items():
+        for path, value in self._apart(writes).items():
             slot = self.slot(path)
             if slot.id >= len(result):
                 if value is ABSENT:
@@ -111,7 +164,9 @@ class Layout:
 
     def state(self, row: Sequence[int]) -> dict[Path, Any]:
         """The state of a row."""
-        return {slot.path: slot.values[id] for slot, id in zip(self.slots, row, strict=False) if id}
+        return self._together(
+            {slot.path: slot.values[id] for slot, id in zip(self.slots, row, strict=False) if id}
+        )
 
     def fingerprint(self, row: Sequence[int]) -> int:
         """The fingerprint of a row's state, of its orbit under symmetry."""

@@ -41,7 +41,7 @@ from statewalk.checker.native.kernels.numbering import keep, name, renumber
 from statewalk.checker.native.kernels.tables import put_hashed
 from statewalk.checker.native.learn.learned import Learned
 from statewalk.checker.native.learn.moves import moves_of
-from statewalk.checker.native.running import explore, loop_of, run, start
+from statewalk.checker.native.running import explore, loop_of, run, start, translating
 from statewalk.checker.native.state import Search
 from statewalk.checker.native.states import Level
 from statewalk.checker.native.workers import Worker
@@ -297,14 +297,19 @@ def collect(
         return None
     other = replace(model, properties=(), terminal=(), check_deadlock=False)
     limits = replace(
-        options, properties=None, keep_going=True, view=False, symmetry=False, on_progress=None
-    )
-    search = start(_noting(other, properties), limits)
-    keeper = Keeper(search, rows=rows, alone=True)
-    stopped = run(loop_of(search, sink=keeper, check=keeper.check))
-    if search.running is not None:
-        raise CutShort(cast(Limit, stopped), search.running)
-    return _graph(keeper, stopped, properties)
+        options, properties=None, keep_going=True, view=False, symmetry=False, on_progress=None,
+        programs="whole" if rows and options.programs == "all" else options.programs,
+    )  # fmt: skip
+
+    def collected(options: SearchOptions) -> StateGraph | None:
+        search = start(_noting(other, properties), options)
+        keeper = Keeper(search, rows=rows, alone=True)
+        stopped = run(loop_of(search, sink=keeper, check=keeper.check))
+        if search.running is not None:
+            raise CutShort(cast(Limit, stopped), search.running)
+        return _graph(keeper, stopped, properties)
+
+    return translating(limits, collected)
 
 
 def explored(
@@ -317,7 +322,7 @@ def explored(
     keepers: list[Keeper] = []
 
     def keeper(search: Search) -> Keeper:
-        keepers.append(Keeper(search, rows=rows, alone=False))
+        keepers[:] = [Keeper(search, rows=rows, alone=False)]
         return keepers[0]
 
     def check(search: Search, level: Level, stage: Stage, constraints: bool) -> Bools:
@@ -325,6 +330,8 @@ def explored(
 
     parts = model.constraints or model.step_constraints or options.view or options.symmetry
     seen, sink = (model, None) if parts else (_noting(model, properties), keeper)
+    if rows and options.programs == "all":
+        options = replace(options, programs="whole")
     found = explore(seen, options, sink, check=check if sink else check_states)
     return found, _graph(keepers[0], None, properties) if sink and not found.stopped else None
 

@@ -43,6 +43,7 @@ def profile_of(search: Search) -> dict[str, Any]:
             }
             for number, root in enumerate(search.roots.all)
         ],
+        "untranslated": [] if learner.programs is None else learner.programs.refused,
         "slots": [(show_path(slot.path), len(slot.values) - 1) for slot in slots],
         "looked_at": looked_at(learner.learned, worst, search.roots.all[worst].kind == "step")
         if worst >= 0

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numba.core import event
@@ -17,12 +19,14 @@ from statewalk.checker.native import checkpoints, checkpoints_read
 from statewalk.checker.native.checkpoints import Saved, Writer
 from statewalk.checker.native.checks import Check, check_states
 from statewalk.checker.native.findings import Stage
-from statewalk.checker.native.kernels.arrays import POSITION_SHIFT, Rows, nonzero
+from statewalk.checker.native.kernels.arrays import POSITION_SHIFT, Array, Rows, nonzero
 from statewalk.checker.native.learn.learned import Learned
 from statewalk.checker.native.learn.learning import Learner, make_roots, no_reason
 from statewalk.checker.native.learn.tracing import TracingView
 from statewalk.checker.native.orbits import orbits_of
 from statewalk.checker.native.profiling import profile_of
+from statewalk.checker.native.programs.operations import GaveUp
+from statewalk.checker.native.programs.programs import Programs
 from statewalk.checker.native.search import Elsewhere, Loop, Sink
 from statewalk.checker.native.state import Search
 from statewalk.checker.native.states import Level, Seen, Shape, ids_type
@@ -35,19 +39,28 @@ from statewalk.dsl.model import Model
 def start(
     model: Model, options: SearchOptions, saved: Saved | None = None,
     view: Callable[[Learned, Model], TracingView] | None = None,
+    laid_out: Sequence[Mapping[str, Array]] | None = None,
 ) -> Search:  # fmt: skip
     """A search with its initial states found, not yet checked; or the saved one.
 
-    ``view`` as for a `Learner`.
+    ``view`` as for a `Learner`; ``laid_out`` are the values of a search that is taken up later.
     """
-    roots = make_roots(model, options)
+    laid_out = saved.values if saved is not None else laid_out
+    programs = None if view is not None else programs_of(model, options, laid_out)
+    apart = programs is not None and bool(programs.exploded)
+    roots = make_roots(model, options, whole=apart)
     symmetry = Symmetry.asked(model, options)
     layout = Layout(model, options.fingerprint_bits, options.view, symmetry)
+    if programs is not None:
+        layout.explode(programs.exploded)
     if saved is not None:
         checkpoints_read.restore_layout(saved.values, layout, model, saved.rows)
     learner = Learner(model, roots, layout, view)
     rows = [layout.row(state) for state in model.initial_states]
     learner.learned.contribute_all()
+    if programs is not None:
+        programs.attach(learner.learned, roots.all)
+        learner.programs = programs
     learned = learner.learned
     kind = ids_type(learned.widest)
     shape = Shape(len(layout.slots), kind, learned.words, learned.wide)
@@ -62,6 +75,37 @@ def start(
     if saved is not None:
         _restore(search, saved)
     return search
+
+
+def programs_of(
+    model: Model, options: SearchOptions, laid_out: Sequence[Mapping[str, Array]] | None
+) -> Programs | None:
+    """Return the programs of a search, laid out as a saved one was; None where it has none."""
+    if model.tree is None or options.programs == "none":
+        return None
+    if laid_out is not None and not checkpoints_read.is_exploded(laid_out, model):
+        options = replace(options, programs="whole")
+    return Programs(model, options)
+
+
+T = TypeVar("T")
+
+
+def translating(options: SearchOptions, search: Callable[[SearchOptions], T]) -> T:
+    """Run a search, and again without the programs that turn out not to do what the spec does.
+
+    Where it was to be resumed it begins anew then: states are laid out in another way.
+    """
+    while True:
+        try:
+            return search(options)
+        except GaveUp as why:
+            programs = options.programs
+            if not why.function or why.function in options.without:
+                programs = "none"  # whose it is, is not known
+            options = replace(
+                options, programs=programs, without=options.without | {why.function}, resume=False
+            )
 
 
 def loop_of(
@@ -126,9 +170,9 @@ def explore(
     """
     with telling(getattr(options.on_progress, "compiling", None)):
         if options.checkpoint is None:
-            return _explore(model, options, None, sink, view, check)
+            return translating(options, lambda o: _explore(model, o, None, sink, view, check))
         with held(options.checkpoint) as lock:
-            return _explore(model, options, lock, sink, view, check)
+            return translating(options, lambda o: _explore(model, o, lock, sink, view, check))
 
 
 class _Compiling(event.Listener):

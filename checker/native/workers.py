@@ -22,6 +22,7 @@ from statewalk.checker.native.kernels.arrays import (
     N_CANDIDATES,
     N_MISSES,
     NO_LINK,
+    PROGRAM_MISS,
     Array,
     Batch,
     Outcomes,
@@ -147,12 +148,16 @@ class Worker:
 
     def grow_scratch(self) -> None:
         """Make more room for one walk."""
-        self.scratch = make_scratch(2 * len(self.scratch.stack), len(self.scratch.asked))
+        self.scratch = make_scratch(
+            2 * len(self.scratch.stack), len(self.scratch.asked), self.scratch.run
+        )
 
     def _keep_calls(self, tries: Tries) -> None:
         """Make room for the results of all calls there are."""
         if len(self.scratch.asked) < len(tries.call_roots):
-            self.scratch = make_scratch(len(self.scratch.stack), len(tries.call_roots))
+            self.scratch = make_scratch(
+                len(self.scratch.stack), len(tries.call_roots), self.scratch.run
+            )
 
     def take_misses(self, again: bool = True) -> Array:
         """What was missing, as (position, root, kind, operand, value); whether to try it again."""
@@ -200,6 +205,9 @@ class Workers:
         n = 2 * threads if threads > 1 else 1
         self.all = [Worker(n_partitions, n_roots, 1 << 12, wide) for _ in range(n)]
         self.helper = Worker(1, n_roots, 1, wide)
+        if learner.programs is not None:
+            for worker in (*self.all, self.helper):
+                worker.scratch = worker.scratch._replace(run=learner.programs.words())
         self.learner = learner
         self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
 
@@ -248,7 +256,8 @@ def _row(level: Level, position: int) -> list[int]:
 def once(misses: Array) -> list[list[int]]:
     """The misses of workers without those that ask for the same thing."""
     kinds = misses[:, 2].astype(np.uint64) << np.uint64(62)
+    values = np.where(misses[:, 2] == PROGRAM_MISS, misses[:, 0], misses[:, 4])
     operands = (misses[:, 3] & 0x3FFFFFFF).astype(np.uint64) << np.uint64(32)
-    keys = kinds ^ operands ^ misses[:, 4].astype(np.uint64)
+    keys = kinds ^ operands ^ values.astype(np.uint64)
     _, first = np.unique(keys, return_index=True)
     return misses[np.sort(first)].tolist()  # type: ignore[no-any-return]

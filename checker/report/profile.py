@@ -36,7 +36,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Profile:
-    """The figures of one search. ``variables`` are (place, distinct values), widest first."""
+    """The figures of one search. ``variables`` are (place, distinct values), widest first.
+
+    ``untranslated`` names the functions without a program, each with the line and expression that
+    the translator does not know.
+    """
 
     spec: str
     distinct: int
@@ -47,6 +51,7 @@ class Profile:
     parts: tuple[Part, ...]
     variables: tuple[tuple[str, int], ...]
     looked_at: tuple[tuple[str, int], ...]
+    untranslated: tuple[str, ...] = ()
     stopped: StoppedBy | None = None
     running: Place | None = None  # where the spec was, if it had to be ended
 
@@ -73,6 +78,7 @@ def profile(model: Model, options: SearchOptions) -> Profile:
         parts=tuple(Part(**root) for root in found["roots"]),
         variables=tuple(found["slots"]),
         looked_at=tuple(found["looked_at"]),
+        untranslated=tuple(found["untranslated"]),
         stopped=exploration.stopped,
         running=exploration.running,
     )
@@ -81,8 +87,9 @@ def profile(model: Model, options: SearchOptions) -> Profile:
 def render(profile: Profile) -> str:
     """The profile as plain text."""
     return "\n".join(
-        [*_head(profile), "", *_parts(profile), "", *_variables(profile), *_advice(profile)]
-    )
+        [*_head(profile), "", *_parts(profile), "", *_variables(profile), *_untranslated(profile),
+         *_advice(profile)]
+    )  # fmt: skip
 
 
 def _head(p: Profile) -> Iterator[str]:
@@ -116,6 +123,14 @@ def _variables(p: Profile) -> Iterator[str]:
     yield f"{'variable':<44} {'values':>12}"
     for place, values in p.variables[:10]:
         yield f"{_short(place):<44} {values:>12,}"
+
+
+def _untranslated(p: Profile) -> Iterator[str]:
+    if p.untranslated:
+        yield ""
+        yield "These functions run as Python where they are not known yet, which is slower:"
+        for why in p.untranslated[:_ROWS]:
+            yield f"  {why}"
 
 
 def _advice(p: Profile) -> Iterator[str]:

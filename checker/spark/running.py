@@ -66,7 +66,7 @@ def _explore(
     saved: Committed | None = None
     if options.checkpoint and options.resume:
         saved = commits.read(Path(folder), key, len(model.actions))
-    search = start(model, replace(options, threads=1))
+    search = start(model, replace(options, threads=1, programs="none"))
     cluster = Cluster(settings, folder, options.threads, durable=bool(options.checkpoint))
     driver = Driver(search, cluster)
     if options.checkpoint:

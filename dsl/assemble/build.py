@@ -11,7 +11,7 @@ from typing import Any
 from statewalk.dsl.assemble.coming import come_and_go, coming, in_a_step
 from statewalk.dsl.errors import Mistakes
 from statewalk.dsl.flows.run import Flows, slot_of
-from statewalk.dsl.model import CONTINUED, Action, FieldInfo
+from statewalk.dsl.model import CONTINUED, Action, FieldInfo, Text
 from statewalk.dsl.source.ranges import domains_of, no_instance, warn_of_nothing
 from statewalk.dsl.source.tree import Function, SpecTree, class_span, field_span, may_crash
 from statewalk.dsl.source.usage import Analysis, Reach, Usage
@@ -140,9 +140,13 @@ def make_actions(tree: SpecTree, flows: Flows, mistakes: Mistakes) -> list[Actio
                     run = partial(flows.start, function, actor, values, concurrent)
                 run = in_a_step(tree, run, coming((actor, *values)))
                 given = tuple(zip(names, map(freeze, values), strict=True))
+                plain = slot is None and not flows.guarded and not come_and_go(tree)
+                whole = (actor, *values) if actor is not None else values
+                text = Text(function, whole) if plain else None
                 made = make(
-                    len(actions), name, arguments=given, run=run, fairness=fair, fault=fault
-                )
+                    len(actions), name, arguments=given, run=run, fairness=fair, fault=fault,
+                    source=text,
+                )  # fmt: skip
                 actions.append(made)
             if slot is None:
                 continue

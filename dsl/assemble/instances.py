@@ -11,7 +11,7 @@ from statewalk.dsl.assemble.coming import coming, of_those_there
 from statewalk.dsl.declared import LeadsTo, property_name
 from statewalk.dsl.errors import Mistakes, Span
 from statewalk.dsl.lowering.conjuncts import checked
-from statewalk.dsl.model import Element, Property, PropertyKind
+from statewalk.dsl.model import Element, Property, PropertyKind, Text
 from statewalk.dsl.source.ranges import domains_of
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.values.stored import freeze
@@ -30,8 +30,9 @@ def make_instances(
         bindings = tuple(
             zip((a.arg for a in function.parameters()), map(freeze, values), strict=True)
         )
-        elements = (Element(shown, bindings, whole, span=span),)
-        yield Property(shown, kind, elements, whole, span=span, doc=doc)
+        text = None if coming(values) else Text(function, values)
+        elements = (Element(shown, bindings, whole, span=span, source=text),)
+        yield Property(shown, kind, elements, whole, span=span, doc=doc, source=text)
 
 
 def make_leads(

@@ -7,7 +7,7 @@ import ast
 from statewalk.dsl.declared import property_name
 from statewalk.dsl.errors import Mistakes
 from statewalk.dsl.lowering.conjuncts import checked
-from statewalk.dsl.model import Element, Property, PropertyKind
+from statewalk.dsl.model import Element, Property, PropertyKind, Text
 from statewalk.dsl.source.tree import Function
 
 _KINDS: dict[tuple[str, ...], PropertyKind] = {
@@ -42,9 +42,9 @@ def make_property(
     function: Function, kind: PropertyKind, elements: tuple[Element, ...]
 ) -> Property:
     """A property from its function; one element where it was not split."""
-    name = property_name(function.function)
+    name, text = property_name(function.function), Text(function)
     whole = checked(function.function, name, function.span())
     doc = ast.get_docstring(function.node) or ""
     if not elements:
-        elements = (Element(name, (), whole, span=function.span()),)
-    return Property(name, kind, elements, whole, span=function.span(), doc=doc)
+        elements = (Element(name, (), whole, span=function.span(), source=text),)
+    return Property(name, kind, elements, whole, span=function.span(), doc=doc, source=text)

@@ -15,7 +15,7 @@ from statewalk.dsl.errors import Span, SpecError
 from statewalk.dsl.lowering.compiling import compile_function, definition_of
 from statewalk.dsl.lowering.gathering import is_aggregate
 from statewalk.dsl.lowering.lower import Lowering, Rewriter
-from statewalk.dsl.model import Element
+from statewalk.dsl.model import Element, Text
 from statewalk.dsl.source.nodes import copied, walk, with_places
 from statewalk.dsl.source.scopes import free
 from statewalk.dsl.source.tree import Function
@@ -181,7 +181,10 @@ class _Splitter:
         label = name + (f"[{', '.join(f'{k}={v!r}' for k, v in bindings)}]" if bindings else "")
         source = shown or node
         text = ast.unparse(source)
-        return Element(label, bindings, holds, text, self.function.span(source))
+        read = None if self.eager else Text(
+            self.function, tuple(values), copied(node), tuple(sorted(environment)), as_bool
+        )  # fmt: skip
+        return Element(label, bindings, holds, text, self.function.span(source), read)
 
 
 def _is_same(one: Any, other: Any) -> bool:

@@ -70,7 +70,8 @@ def _finite(values: tuple[Any, ...], text: str) -> Domain:
     )
 
 
-def _either(parts: tuple[Domain, ...]) -> Domain:
+def either(parts: tuple[Domain, ...]) -> Domain:
+    """Return the domain that has the members of all parts."""
     text = " or ".join(part.text for part in parts)
     options: tuple[Any, ...] | None = ()
     for part in parts:
@@ -162,7 +163,7 @@ def domain_of(hint: Any) -> Domain:
     if origin is typing.Annotated:
         return _annotated(args)
     if origin is typing.Union or origin is types.UnionType:
-        return _either(tuple(domain_of(arg) for arg in args))
+        return either(tuple(domain_of(arg) for arg in args))
     if origin is list:
         return _container("list", FrozenList, domain_of(args[0]))
     if origin is set or origin is frozenset:

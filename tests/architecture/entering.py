@@ -69,6 +69,10 @@ ENTERS: dict[str, str] = {
     ),
     "checker/native/kernels": "machine",
     "checker/native/learn": "Model dsl/state dsl/values contract engines native/kernels",
+    "checker/native/programs": (
+        "Model dsl/binding dsl/lowering dsl/source dsl/state dsl/values dsl/words contract engines "
+        "native/kernels native/learn"
+    ),
     "checker/page": "Model dsl/values compare machine report states traces verdict walk",
     "checker/refinement": ("Model dsl/state dsl/values contract engines liveness states traces"),
     "checker/report": (

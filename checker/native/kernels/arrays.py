@@ -19,6 +19,7 @@ Array = NDArray[Any]
 
 # Kinds of nodes. The odd ones keep their children in the shared hash table.
 READ, READ_HASHED, PROJECT, PROJECT_HASHED, CALL, CALL_HASHED, FORK = range(7)
+PROGRAM = 8
 # Fields of a node.
 KIND, SLOT, BASE, CAPACITY, OPERAND, EDGES = range(6)
 NODE_FIELDS = 8
@@ -27,7 +28,8 @@ MISSING, QUIET, ASSERTION, ERROR, EVENT = 0, -1, -2, -3, -4
 FIRST_RESULT = -16  # leaf -16 - k: outcome k of an action, result k of a call
 
 # Kinds of misses: (kind, node, value), (kind, projection, value id), (kind, operation, value id)
-EDGE, PROJECTION, OPERATION = range(3)
+# (kind, root, answer of its program)
+EDGE, PROJECTION, OPERATION, PROGRAM_MISS = range(4)
 
 # Links: how a state was reached, in the canonical order of rule 5 of the engine contract.
 # (position of the parent in its level, action index, ordinal of the outcome), high bits first.
@@ -52,6 +54,7 @@ class Tries(NamedTuple):
     project_capacity: Array  # (projections,) int64
     project_result: Array  # int32: result id + 1 by value id, 0 unknown
     call_roots: Array  # (calls,) int32
+    programs: Array  # (programs, 2) int64: addresses of code and arguments
 
 
 class Outcomes(NamedTuple):
@@ -110,6 +113,7 @@ class Scratch(NamedTuple):
     looks: Array  # (1,) int64: states looked at so far, or walks
     asked: Array  # int64 by call: in which of them its result was last found; empty: not kept
     results: Array  # int32 by call: that result
+    run: Array  # int64: what a program's run needs, see `checker.native.programs.runtime`
 
 
 class Segment(NamedTuple):
@@ -159,7 +163,7 @@ class Stride(NamedTuple):
     met: Array  # uint8, as a row of Walks
 
 
-def make_scratch(size: int, calls_kept: int = 0) -> Scratch:
+def make_scratch(size: int, calls_kept: int = 0, run: Array | None = None) -> Scratch:
     """Scratch for so many leaves, calls in each other or waiting children.
 
     The results of so many calls are kept while one state is looked at.
@@ -167,9 +171,9 @@ def make_scratch(size: int, calls_kept: int = 0) -> Scratch:
     stack, calls, leaves = (np.zeros(size, np.int32) for _ in range(3))
     fp, low = (np.zeros(size, np.uint64) for _ in range(2))
     asked, results = np.zeros(calls_kept, np.int64), np.zeros(calls_kept, np.int32)
-    return Scratch(
-        stack, calls, leaves, fp, low, np.zeros(3, np.int64), np.zeros(1, np.int64), asked, results
-    )
+    run = np.zeros(0, np.int64) if run is None else run
+    miss, looks = np.zeros(3, np.int64), np.zeros(1, np.int64)
+    return Scratch(stack, calls, leaves, fp, low, miss, looks, asked, results, run)
 
 
 def nonzero(counts: Array) -> dict[int, int]:

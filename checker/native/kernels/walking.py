@@ -29,6 +29,8 @@ from statewalk.checker.native.kernels.arrays import (
     N_MISSES,
     OPERAND,
     OPERATION,
+    PROGRAM,
+    PROGRAM_MISS,
     PROJECT,
     PROJECTION,
     QUIET,
@@ -129,6 +131,50 @@ def trailing_zeros(typing_context: Any, word: Any) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
 
     return types.uint64(types.uint64), emit
+
+
+@intrinsic
+def run_program(
+    typing_context: Any, programs: Any, number: Any, row: Any, run: Any, leaves: Any
+) -> Any:
+    """Run a program on a row, or on the interleaved rows of a step: the number of leaves, or why
+    there are none.
+    """
+    size = row.dtype.bitwidth // 8
+    stride = 2 if size == 8 else 1
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        held = [
+            context.make_array(signature.args[k])(context, builder, arguments[k])
+            for k in (0, 2, 3, 4)
+        ]
+        table, rows, words, found = held
+        word, pointer = ir.IntType(64), ir.IntType(8).as_pointer()
+        cells = builder.bitcast(words.data, word.as_pointer())
+        width = builder.udiv(builder.extract_value(rows.shape, 0), word(stride))
+        shift = (1, 2, 4, 8).index(size)
+        address = builder.ptrtoint(rows.data, word)
+        for at, value in enumerate((address, width, word(shift), word(stride))):
+            builder.store(value, builder.gep(cells, [ir.IntType(32)(at)]))
+        places = builder.bitcast(table.data, word.as_pointer())
+        first = builder.mul(
+            builder.zext(arguments[1], word) if arguments[1].type != word else arguments[1], word(2)
+        )
+        code = builder.load(builder.gep(places, [first]))
+        given = builder.load(builder.gep(places, [builder.add(first, word(1))]))
+        kind = ir.FunctionType(ir.IntType(32), [pointer, pointer, pointer, ir.IntType(32)])
+        result = builder.call(
+            builder.inttoptr(code, kind.as_pointer()),
+            [
+                builder.bitcast(words.data, pointer),
+                builder.inttoptr(given, pointer),
+                builder.bitcast(found.data, pointer),
+                builder.trunc(builder.extract_value(found.shape, 0), ir.IntType(32)),
+            ],
+        )
+        return builder.sext(result, word)
+
+    return types.int64(programs, types.int64, row, run, leaves), emit
 
 
 @inlined
@@ -261,6 +307,14 @@ def walk_on(row, root, node, tries, scratch):
                 if node == 0:
                     return _missed(scratch, EDGE, -1 - root, 0)
                 continue
+            if kind == PROGRAM:
+                answer: Any = run_program(
+                    tries.programs, int64(tries.nodes[uint64(node), OPERAND]), row, scratch.run,
+                    scratch.leaves,
+                )  # fmt: skip
+                if answer >= 0 or answer == -2:
+                    return answer
+                return _missed(scratch, PROGRAM_MISS, root, answer)
             if kind >= CALL:
                 call = int64(tries.nodes[uint64(node), OPERAND])
                 if (

@@ -21,6 +21,7 @@ from statewalk.checker.native.kernels.arrays import (
     MISSING,
     NODE_FIELDS,
     OPERAND,
+    PROGRAM,
     PROJECT,
     READ,
     SLOT,
@@ -66,6 +67,10 @@ class Learned(Effects):
         # (root, function): calls that look at what the step has changed before.
         self.inlined: set[tuple[int, object]] = set()
         self.not_only_reading: set[object] = set()  # functions that were thought to
+        self.programs: Array = np.zeros((0, 2), np.int64)
+        self.before_kernels: Callable[[], None] = _nothing
+        self._learned_before: dict[int, int] = {}
+        self.programmed: dict[int, int] = {}  # root: the node that is its program
         self._row: Sequence[int] = ()
         self._row_array: Array = np.zeros(0, np.int64)
         self._scratch = make_scratch(256)
@@ -83,6 +88,27 @@ class Learned(Effects):
         self._looks.append(look)
         self._owners.append(owner)
         return node
+
+    def install(self, root: int, code: int, arguments: int) -> None:
+        """Let a root be a program: compiled code, and the address of its arguments."""
+        self.programs = np.concatenate([self.programs, np.array([[code, arguments]], np.int64)])
+        node = self._new_node((PROGRAM, 0, len(self.programs) - 1), root)
+        self._learned_before[root] = int(self.roots[root])
+        self.roots[root] = self.programmed[root] = node
+
+    def uninstall(self, root: int) -> None:
+        """Let a root be the trie that it was."""
+        del self.programmed[root]
+        self.roots[root] = self._learned_before.pop(root)
+
+    def forget(self, root: int | None = None) -> None:
+        """Forget what was learned of a root, or of all; programs stay."""
+        if root is None:
+            self.roots[:] = MISSING
+        else:
+            self.roots[root] = MISSING
+        for number, node in self.programmed.items():
+            self.roots[number] = node
 
     def child(self, node: int, value: int) -> int:
         """What stands at a node under a value; 0 for nothing."""
@@ -276,18 +302,20 @@ class Learned(Effects):
     def inline(self, root: int, function: object) -> None:
         """No longer remember calls of a function after a root has changed something."""
         self.inlined.add((root, function))
-        self.roots[root] = MISSING
+        self.forget(root)
 
     def never_remember(self, function: object) -> None:
         """No longer remember calls of a function: whatever may rely on one is learned anew."""
         self.not_only_reading.add(function)
-        self.roots[:] = MISSING
+        self.forget()
         self.call_roots.data[:] = MISSING
 
     # -- for the kernels -------------------------------------------------------------------------
 
     def tries(self) -> Tries:
         """The tries as they are now."""
+        if self.programmed:
+            self.before_kernels()
         now = (
             self.roots,
             self.nodes.data,
@@ -298,6 +326,7 @@ class Learned(Effects):
             self.projected.capacity.data,
             self.projected.results.data,
             self.call_roots.data,
+            self.programs,
         )
         if self._tries is None or any(map(is_not, self._tries, now)):
             self._tries = Tries(*now)
@@ -310,6 +339,10 @@ class Learned(Effects):
         number = self._owners[operand] if operand >= 0 else -1 - (1 << 30) - operand
         call = self.calls[number] if number >= 0 else None
         return call if call is not None and call.run is not None else None
+
+
+def _nothing() -> None:
+    """Nothing is to be done before kernels run."""
 
 
 def widest_variable(layout: Layout) -> tuple[str, int] | None:

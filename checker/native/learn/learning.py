@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from statewalk.checker.native.kernels.arrays import (
     EDGE,
     ERROR,
     EVENT,
-    MISSING,
+    PROGRAM_MISS,
     PROJECTION,
     QUIET,
     Array,
@@ -33,7 +33,7 @@ from statewalk.checker.native.learn.tracing import (
     TracingView,
 )
 from statewalk.dsl.errors import SpecError
-from statewalk.dsl.model import Action, Model, Property
+from statewalk.dsl.model import Action, Model, Property, Text
 from statewalk.dsl.view import Disabled, next_script
 
 _ASK_EVERY = 256  # runs of actions
@@ -50,6 +50,7 @@ class Root:
     label: str
     action: Action | None = None
     predicate: Callable[[], bool] | None = None
+    source: Text | None = None
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,8 @@ class Roots:
     n_step_properties: int
 
 
-def make_roots(model: Model, options: SearchOptions) -> Roots:
-    """The roots of what the options ask for."""
+def make_roots(model: Model, options: SearchOptions, *, whole: bool = False) -> Roots:
+    """The roots of what the options ask for. ``whole``: each property is one."""
     wanted = [p for p in model.properties if options.wants(p.name)]
     checks = [p for kind in ("always", "exists") for p in wanted if p.kind == kind]
     watched = (*checks, *model.constraints)
@@ -80,20 +81,23 @@ def make_roots(model: Model, options: SearchOptions) -> Roots:
         kind: RootKind = "constraint" if group >= len(checks) else "always"
         if prop.kind == "exists":
             kind = "exists"
-        if kind == "always" and prop.elements:
+        if kind == "always" and prop.elements and not whole:
             roots += [
-                Root(kind, group, f"{prop.name}: {e.label}", None, e.holds) for e in prop.elements
+                Root(kind, group, f"{prop.name}: {e.label}", None, e.holds, e.source)
+                for e in prop.elements
             ]
         else:
-            roots.append(Root(kind, group, prop.name, None, prop.whole))
+            roots.append(Root(kind, group, prop.name, None, prop.whole, prop.source))
     first = len(roots)
-    roots += [Root("action", a.index, a.label, a) for a in model.actions]
+    roots += [Root("action", a.index, a.label, a, None, a.source) for a in model.actions]
     end = len(roots)
-    roots += [Root("terminal", i, p.name, None, p.whole) for i, p in enumerate(model.terminal)]
+    roots += [
+        Root("terminal", i, p.name, None, p.whole, p.source) for i, p in enumerate(model.terminal)
+    ]
     end_terminal = len(roots)
     on_step = [p for p in wanted if p.kind == "on_step"]
     steps = (*on_step, *model.step_constraints)
-    roots += [Root("step", i, p.name, None, p.whole) for i, p in enumerate(steps)]
+    roots += [Root("step", i, p.name, None, p.whole, p.source) for i, p in enumerate(steps)]
     return Roots(tuple(roots), watched, len(checks), first, end, end_terminal, steps, len(on_step))
 
 
@@ -115,6 +119,27 @@ def no_reason() -> StoppedBy | None:
     return None
 
 
+class Programmed(Protocol):
+    """Knows the programs of some roots."""
+
+    def complete(self, number: int, row: list[int], before: list[int] | None) -> int:
+        """Learn what a root's program does not know in a state: how much that was."""
+        ...
+
+    @property
+    def refused(self) -> list[str]:
+        """Why functions have no program."""
+        ...
+
+    def evaluated(self, count: int, evaluations: Array) -> None:
+        """Note that a root was evaluated, after ``count`` times before."""
+        ...
+
+    def words(self) -> Array:
+        """What one thread's runs need, as kernels take it."""
+        ...
+
+
 class Learner:
     """Runs the spec where the kernels do not know what it does; ``seconds`` is what that took.
 
@@ -132,6 +157,7 @@ class Learner:
         self.evaluations: Array = np.zeros(len(roots.all), np.int64)
         self.time: Array = np.zeros(len(roots.all), np.float64)
         self.filled = 0
+        self.programs: Programmed | None = None
         self.urgent: Callable[[], StoppedBy | None] = no_reason
         self._runs = 0
         self._too_deep = False  # a call of the spec ended there, not always at the same place
@@ -152,6 +178,14 @@ class Learner:
     ) -> None:
         """Fill in what a kernel missed: (root, kind, operand, value), seen in a state."""
         root, kind, operand, value = miss
+        if kind == PROGRAM_MISS:
+            assert self.programs is not None
+            started = time.perf_counter()
+            if root in self.learned.programmed:
+                state, earlier = row(), before() if before else None
+                self.evaluations[root] += self.programs.complete(root, state, earlier)
+            self.time[root] += time.perf_counter() - started
+            return
         if kind == PROJECTION:
             self.filled += 1
             self.learned.project(operand, value)
@@ -163,6 +197,8 @@ class Learner:
             except Exception:
                 self._look_again(operand)
             return
+        if root in self.learned.programmed:
+            return  # it was a trie when the kernel missed something
         call = None if before else self.learned.missed_call(operand)
         self.evaluate(root, row(), before() if before else None, call)
 
@@ -205,6 +241,8 @@ class Learner:
         if count < 3 or count % 256 == 0:  # each look takes about as long as a step
             self.model.look_outside()
         self.time[number] += time.perf_counter() - started
+        if self.programs is not None:
+            self.programs.evaluated(count, self.evaluations)
 
     def _nondeterministic(self, number: int, what: str) -> SpecError:
         root = self.roots.all[number]
@@ -216,7 +254,7 @@ class Learner:
         known = self.learned.operations[operation]
         known.raising = True
         for root in known.users:
-            self.learned.roots[root] = MISSING
+            self.learned.forget(root)
         known.users.clear()
 
     def _run(

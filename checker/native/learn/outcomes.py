@@ -38,6 +38,8 @@ class Effects:
         self.widest = 1  # most value ids of a slot
         self.depends: list[int] = []  # per slot: roots whose quiet verdict looked at it, as bits
         self._depends_changed = False
+        self._readers: dict[str, int] = {}
+        self._readers_known = 0
         self._refreshing = Lock()
         self.fair_of: dict[int, tuple[FairChoice, ...]] = {}
         self.dirty: Array = np.zeros((0, self.words), np.uint64)
@@ -175,8 +177,21 @@ class Effects:
             self.dirty,
         )
 
+    def read_by(self, readers: dict[str, int]) -> None:
+        """Take down which roots may read a field, as bits by its name, in whatever slot it is."""
+        self._readers = readers
+        self._readers_known = 0
+
+    def _note_readers(self) -> None:
+        for slot in self.layout.slots[self._readers_known :] if self._readers else ():
+            bits = self._readers.get(slot.path[2], 0) if len(slot.path) > 2 else 0
+            if bits:
+                self._mark({slot.id}, bits)
+        self._readers_known = len(self.layout.slots)
+
     def _refresh_dirty(self) -> None:
         """Bring the outcomes' bits up to date: the roots that depend on a slot they write."""
+        self._note_readers()
         n = self.delta.used
         done = len(self.dirty)
         if self._depends_changed:

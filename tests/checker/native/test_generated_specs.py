@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -36,6 +37,8 @@ def agree(seed: int, folder: Path, unset: float = 0.0) -> None:
     assert expected == told(native.explore(plain, options())), seed
     assert expected == told(native.explore(optimised, options())), seed
     assert expected == told(native.explore(optimised, options(2))), seed
+    early = replace(options(), program_after=0)
+    assert expected == told(native.explore(optimised, early)), seed
 
 
 @pytest.mark.parametrize("seed", some(range(12), every=3))

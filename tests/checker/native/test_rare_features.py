@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -259,6 +260,7 @@ def agree(seed: int, folder: Path, most: int = 300) -> str:
         reference.explore(plain, options),
         reference.explore(lowered, options),
         native.explore(lowered, options),
+        native.explore(lowered, replace(options, program_after=0)),
     ):
         assert ("no_error" in found.first) == ("no_error" in lengths(explored)), seed
         if "no_error" in found.first:

@@ -1,0 +1,361 @@
+"""What a translation asks of a spec as a whole: names, fields, classes, functions."""
+
+from __future__ import annotations
+
+import ast
+import typing
+from collections.abc import Callable, Collection, Container, Iterable
+from functools import cache
+from types import GenericAlias
+from typing import Any
+
+from statewalk.checker.native.programs.values import (
+    Kind,
+    Sort,
+    Untranslatable,
+    Value,
+    joined,
+    sort_of,
+    sort_of_value,
+)  # fmt: skip
+from statewalk.dsl.source.effects import Effects
+from statewalk.dsl.source.nodes import walk
+from statewalk.dsl.source.scopes import locals_of
+from statewalk.dsl.source.tree import Function, SpecTree
+from statewalk.dsl.state.roles import Field, Role
+from statewalk.dsl.values.domains import ANYTHING, Domain, domain_of
+from statewalk.dsl.values.lists import CHANGING
+from statewalk.dsl.values.records import Record
+
+_FEW = 6
+
+
+class Knowledge:
+    """Answers about one spec. ``exploded`` are the set fields that have a slot for each element."""
+
+    def __init__(self, tree: SpecTree, effects: Effects) -> None:
+        self.tree, self.effects = tree, effects
+        self.exploded: set[tuple[str, str]] = set()
+        self._functions = {
+            f.function.__code__: f for f in tree.functions if hasattr(f.function, "__code__")
+        }
+        self._role_fields: dict[str, list[Field]] = {}
+        for cls in tree.roles:
+            for name in cls._fields:
+                held = getattr(cls, name)
+                if isinstance(held, Field):
+                    self._role_fields.setdefault(name, []).append(held)
+        self._record_fields: dict[str, list[type[Record]]] = {}
+        for record in tree.records:
+            for name in record._fields:
+                self._record_fields.setdefault(name, []).append(record)
+        self._role_domains = {f"a {cls.__name__}": cls for cls in tree.roles}
+        self.domain_of_class: Callable[[Any], Domain] = cache(domain_of)
+
+    # -- names -------------------------------------------------------------------------------------
+
+    def attribute(self, name: str) -> str:
+        """Return what an attribute of this name is: role, constant, index, value or mixed."""
+        roles = self._role_fields.get(name, [])
+        others = name in self._record_fields or not roles
+        if name == "index" or any(_has_property(cls, name) for cls in self.tree.roles):
+            return "mixed"
+        if roles and others:
+            return "mixed"
+        if roles:
+            constants = {held.constant for held in roles}
+            return "mixed" if len(constants) > 1 else ("constant" if constants.pop() else "role")
+        if any(_has_property(cls, name) for cls in self.tree.records):
+            return "mixed"
+        return "value"
+
+    def attribute_of(self, name: str, sort: Sort, domain: Domain | None) -> str:
+        """Return the same where the owner is known."""
+        classes = self.role_classes(domain)
+        if sort == "role" or classes:
+            if name == "index":
+                return "index"
+            held = [f for f in (getattr(c, name, None) for c in classes) if f]
+            if held and all(isinstance(f, Field) for f in held):
+                constants = {f.constant for f in held}
+                if len(constants) == 1:
+                    return "constant" if constants.pop() else "role"
+            return "mixed"
+        if domain is not None and self._records_of(domain):
+            if any(_has_property(cls, name) for cls in self._records_of(domain)):
+                return "mixed"
+            return "value"
+        return "mixed"
+
+    def role_classes(self, domain: Domain | None) -> list[type[Role]]:
+        """Return the role classes whose instances are in a domain, None aside; empty if others are
+        too.
+        """
+        if domain is None:
+            return []
+        parts = domain.either or (domain,)
+        found = []
+        for part in parts:
+            if part.options == (None,):
+                continue
+            if part.text not in self._role_domains:
+                return []
+            found.append(self._role_domains[part.text])
+        kinds = [kind for cls in found for kind in self.tree.roles if issubclass(kind, cls)]
+        return [kind for kind in kinds if kind._instances] or kinds
+
+    def is_class_domain(self, domain: Domain | None) -> bool:
+        """Return whether all members are roles, or all are records."""
+        return domain is not None and bool(self.role_classes(domain) or self._records_of(domain))
+
+    def is_small(self, domain: Domain | None) -> bool:
+        """Return whether a domain has few members, so that a set of them has few values."""
+        if domain is None:
+            return False
+        if domain.options is not None:
+            return len(domain.options) <= _FEW
+        return 0 < sum(len(cls._instances) for cls in self.role_classes(domain)) <= _FEW
+
+    def is_role_domain(self, domain: Domain | None) -> bool:
+        """Return whether all members are roles, or None."""
+        return bool(self.role_classes(domain))
+
+    def sort_of(self, domain: Domain | None) -> Sort:
+        """Return the sort of the members of a domain."""
+        if domain is not None and domain.text in self._role_domains:
+            return "role"
+        return sort_of(domain)
+
+    def _records_of(self, domain: Domain) -> tuple[type[Record], ...]:
+        parts = domain.either or (domain,)
+        found: tuple[Any, ...] = ()
+        for part in parts:
+            if part.options == (None,):
+                continue
+            if part.kind != "record":
+                return ()
+            found += part.records
+        return found
+
+    def domain_of_value(self, value: Any) -> Domain | None:
+        """Return the domain of a constant, where one is useful."""
+        hint = _hint(value)
+        return self.domain_of_class(hint) if hint is not object else None
+
+    def known_of(self, values: Collection[Any]) -> tuple[Sort, Domain | None]:
+        """Return the sort and domain that all of some values have."""
+        known: Kind | None = None
+        for value in {id(type(v)): v for v in values}.values() if _alike_inside(values) else values:
+            known = joined(known, Kind(sort_of_value(value), self.domain_of_value(value)))
+        return (known.sort, known.domain) if known is not None else ("any", None)
+
+    def field(self, name: str, domain: Domain | None) -> Field:
+        """Return the field of a role that is meant, the same in all classes that it may be of."""
+        classes = self.role_classes(domain) or self.tree.roles
+        held = [f for cls in classes if isinstance(f := getattr(cls, name, None), Field)]
+        if not held or any(not _alike(held[0], other) for other in held):
+            raise Untranslatable(f"{name} may be of several classes")
+        if any(cls._room is not None for cls in self.tree.roles):
+            raise Untranslatable("roles come and go")
+        return held[0]
+
+    def is_whole(self, held: Field) -> bool:
+        """Return whether a field has one slot."""
+        return held.layout == "whole" and (held.owner, held.name) not in self.exploded
+
+    def attribute_domain(self, name: str, domain: Domain | None) -> Domain | None:
+        """Return the domain of a field of a record."""
+        known = self._records_of(domain) if domain is not None else ()
+        owners = [cls for cls in known or self._record_fields.get(name, []) if name in cls._fields]
+        domains = [vars(cls).get("_domains", {}).get(name) for cls in owners]
+        texts = {d.text if d is not None else "" for d in domains}
+        return domains[0] if len(texts) == 1 and domains else None
+
+    # -- functions ---------------------------------------------------------------------------------
+
+    def function_of(self, callee: Any) -> Function | None:
+        """Return the function of the tree that is called, if it is one."""
+        code = getattr(callee, "__code__", None)
+        return self._functions.get(code) if code is not None else None
+
+    def methods(self, name: str) -> list[Function]:
+        """Return the methods of a name that the spec's classes have."""
+        return [f for f in self.tree.functions if f.owner is not None and f.name == name]
+
+    def method(self, name: str, owner: Value) -> Function | None:
+        """Return the method that a call of an owner runs; None where that is not known."""
+        classes: list[type] = list(self.role_classes(owner.domain))
+        if not classes and owner.domain is not None:
+            classes = list(self._records_of(owner.domain))
+        if not classes and owner.constant:
+            classes = [type(owner.constant[0])]
+        if not classes:  # whoever has a method of that name, if it is one: a guard makes sure
+            own = {f.owner for f in self.methods(name)}
+            classes = [cls for cls in own if cls is not None] if len(own) == 1 else []
+        found = {id(f): f for cls in classes if (f := self.function_of(getattr(cls, name, None)))}
+        if (
+            not found
+            or len(found) > 1
+            or any(self.function_of(getattr(cls, name, None)) is None for cls in classes)
+        ):
+            return None
+        function = next(iter(found.values()))
+        if function.is_static or function.class_parameter is not None:
+            return None
+        return function
+
+    def is_property(self, name: str) -> bool:
+        """Return whether a class has a property of a name."""
+        return any(_has_property(cls, name) for cls in (*self.tree.roles, *self.tree.records))
+
+    def property_of(self, name: str, owner: Value) -> Function | None:
+        """Return the function behind a property of an owner; None where that is not known."""
+        classes: list[type] = [*self.role_classes(owner.domain)]
+        if not classes and owner.domain is not None:
+            classes = list(self._records_of(owner.domain))
+        found = [getattr(cls, name, None) for cls in classes]
+        getters = [p.fget for p in found if isinstance(p, property)]
+        if not getters or len(getters) < len(found):
+            return None
+        functions = {id(f): f for g in getters if (f := self.function_of(g)) is not None}
+        return next(iter(functions.values())) if len(functions) == 1 else None
+
+    def is_pure(self, function: Function) -> bool:
+        """Return whether a function only computes, from its arguments alone."""
+        return (
+            self.effects.of(function) == "pure"
+            and not function.is_generator
+            and function.owner is None
+            and not self.mutated(function)
+            and not self._reads_roles(function)
+        )
+
+    def domain_returned(self, function: Function) -> Domain | None:
+        """Return the domain that a function says it returns; whoever relies on it has to look."""
+        space = {**function.module.namespace, **self.tree.classes}
+        try:
+            hint = typing.get_type_hints(function.function, space).get("return", object)
+        except Exception:
+            return None
+        found: Domain = self.domain_of_class(hint)
+        return found if found is not ANYTHING else None
+
+    def is_pure_call(self, function: Function, node: ast.Call) -> bool:
+        """Return whether a call can be one operation."""
+        return self.is_pure(function)
+
+    def _reads_roles(self, function: Function) -> bool:
+        """Whether a function may read fields of roles that it is given."""
+        for node in walk(function.node):
+            if isinstance(node, ast.Attribute) and node.attr in self._role_fields:
+                return True
+            if isinstance(node, ast.Call):
+                callee = function.module.namespace.get(getattr(node.func, "id", ""))
+                other = self.function_of(callee)
+                if other is not None and other is not function and self._reads_roles(other):
+                    return True
+        return False
+
+    def makes_more(self, cls: type) -> bool:
+        """Return whether making a record runs code of its class."""
+        return any(
+            getattr(cls, name, None) is not getattr(Record, name, None)
+            for name in ("__init__", "__post_init__")
+        )
+
+    def locals(self, function: Function) -> frozenset[str]:
+        """Return the names that are a function's own."""
+        known: dict[int, frozenset[str]] = self.__dict__.setdefault("_locals", {})
+        if id(function) not in known:
+            known[id(function)] = frozenset(locals_of(function.node))
+        return known[id(function)]
+
+    def mutated(self, function: Function) -> frozenset[str]:
+        """Return the locals that a function changes in place, as far as its text says so."""
+        known: dict[int, frozenset[str]] = self.__dict__.setdefault("_mutated", {})
+        if id(function) not in known:
+            known[id(function)] = frozenset(
+                _mutated(function, self._role_fields, self._record_fields)
+            )
+        return known[id(function)]
+
+    def bound_once(self, function: Function, name: str) -> bool:
+        """Return whether one place only binds a name."""
+        bound = [
+            n for n in walk(function.node)
+            if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
+        ]  # fmt: skip
+        arguments = {a.arg for a in function.node.args.args}
+        return len(bound) == 1 and name not in arguments and name not in self.mutated(function)
+
+    def times_bound(self, function: Function, name: str) -> int:
+        """Return in how many places a name is bound."""
+        return sum(
+            isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
+            for n in walk(function.node)
+        )
+
+    def is_assigned(self, function: Function, name: str) -> bool:
+        """Return whether a function binds a name besides as a parameter."""
+        return any(
+            isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store | ast.Del)
+            for n in walk(function.node)
+        )
+
+    def defaults(self, function: Function) -> dict[str, Any]:
+        """Return the values of parameters that are left out."""
+        names = [a.arg for a in function.node.args.args]
+        values = function.function.__defaults__ or ()
+        return dict(zip(names[len(names) - len(values) :], values, strict=True))
+
+
+def _hint(value: Any) -> Any:
+    """The type of a constant as an annotation; object where it has none that is useful."""
+    if value is None or type(value) in (str, int, bool):
+        return None if value is None else type(value)
+    if isinstance(value, Role | Record):
+        return type(value)
+    if type(value) is tuple and value:
+        parts = tuple(map(_hint, value))
+        return object if object in parts else GenericAlias(tuple, parts)
+    return object
+
+
+def _alike_inside(values: Collection[Any]) -> bool:
+    """Whether values of one class have the same type as an annotation."""
+    return not any(isinstance(v, tuple) for v in values)
+
+
+def _has_property(cls: type, name: str) -> bool:
+    return isinstance(getattr(cls, name, None), property) and name != "there"
+
+
+def _alike(one: Field, other: Field) -> bool:
+    return (
+        one.layout == other.layout
+        and one.domain.text == other.domain.text
+        and one.constant == other.constant
+        and one.keys == other.keys
+    )
+
+
+def _mutated(function: Function, roles: Container[str], records: Container[str]) -> Iterable[str]:
+    own = function.owner is not None and issubclass(function.owner, Record)
+    for part in walk(function.node):
+        target: ast.expr | None = None
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
+            if part.func.attr in CHANGING:
+                target = part.func.value
+        elif isinstance(part, ast.Attribute | ast.Subscript) and isinstance(
+            part.ctx, ast.Store | ast.Del
+        ):
+            target = part
+        while isinstance(target, ast.Attribute | ast.Subscript):
+            below = target.value
+            if isinstance(target, ast.Attribute) and target.attr in roles:
+                if not (target.attr in records and (own or getattr(below, "id", "self") != "self")):
+                    target = None
+                    break
+            target = below
+        if isinstance(target, ast.Name) and (own or target.id != "self"):
+            yield target.id

@@ -1,0 +1,251 @@
+"""Places of the state and of locals: names for them, and what is put there."""
+
+from __future__ import annotations
+
+import ast
+
+from statewalk.checker.native.programs.calls import Calls
+from statewalk.checker.native.programs.operations import TRUE, Operation
+from statewalk.checker.native.programs.runtime import ERRED, NOTHING
+from statewalk.checker.native.programs.translate import Frame, Held, Place
+from statewalk.checker.native.programs.values import Kind, Value
+from statewalk.dsl.state.roles import Field
+
+
+class Places(Calls):
+    """Translates changes of places."""
+
+    def is_role(self, value: Held) -> bool:
+        """Return whether a value is a role, which is changed field by field."""
+        if not isinstance(value, Value):
+            return False
+        return value.sort == "role" or self.machine.is_role_domain(value.domain)
+
+    def _is_changed(self, name: str) -> bool:
+        """Whether a local is changed in place."""
+        held = self.frame.variables.get(name)
+        changed = name in self.mutated_names(self.frame.function)
+        return (
+            changed
+            and held is not None
+            and not self.is_role(self.local(name, ast.Name(name)) or self.constant(None))
+        )
+
+    def _bind_changed(self, target: ast.Name, value: Held, source: ast.expr) -> None:
+        """Bind a local that is changed in place: to something new, or as a name for a place."""
+        aliases = value.aliases if isinstance(value, Value) else frozenset()
+        if not aliases and self._is_new(source):
+            self.bind(target.id, value)
+            return
+        place = self.hold(source) if aliases else None
+        if place is None or self.machine.times_bound(self.frame.function, target.id) > 1:
+            raise self.no(target, "changed in place, and perhaps known by another name")
+        self.frame.places[target.id] = place
+
+    def _is_new(self, node: ast.expr) -> bool:
+        """Whether an expression makes something that nobody else knows."""
+        if isinstance(node, ast.Call):
+            return not any(
+                isinstance(n, ast.Name) and self._is_changed(n.id) for n in ast.walk(node)
+            )
+        return isinstance(node, _NEW)
+
+    def hold(self, node: ast.expr) -> Place | None:
+        """Return the place that an expression is, as it is now; None where it is none."""
+        born = self.clock
+        if isinstance(node, ast.Name):
+            return self._held_name(node)
+        if isinstance(node, ast.Attribute):
+            kind = self.attribute(node)
+            if kind == "mixed":
+                base = self.value(node.value)
+                kind = self.machine.attribute_of(node.attr, base.sort, base.domain)
+            if kind == "role":
+                held, owner = self.place(node), self.value(node.value)
+                return Place(
+                    lambda: self.field_now(held, owner),
+                    lambda v: self._put_field(held, owner, v), held.name, born,
+                )  # fmt: skip
+            whole = self.hold(node.value) if kind == "value" else None
+            if whole is None:
+                return None
+            sort, domain = self.inferred(node)
+            reading = self.machine.getting(node.attr, sort, domain)
+            changing = self.machine.with_field(node.attr)
+            return Place(
+                lambda: self.apply(reading, [whole.get()], domain),
+                lambda v: whole.put(self._changed(changing, whole.get(), v)), whole.field, born,
+            )  # fmt: skip
+        if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
+            apart = self.apart(node.value)
+            if apart is not None and apart.layout == "entries":
+                assert isinstance(node.value, ast.Attribute)
+                owner, key = self.value(node.value.value), self.value(node.slice)
+                return Place(
+                    lambda: self.entry(apart, owner, key),
+                    lambda v: self._put_entry(apart, owner, key, v), apart.name, born,
+                )  # fmt: skip
+            outer = self.hold(node.value) if apart is None else None
+            if outer is None:
+                return None
+            at = self.value(node.slice)
+            sort, domain = self.inferred(node)
+            looking = self.machine.builtin("a0[a1]", 2, sort)
+            setting = self.machine.item_set()
+            return Place(
+                lambda: self.apply(looking, [outer.get(), at], domain),
+                lambda v: outer.put(self._changed(setting, outer.get(), at, v)), outer.field,
+                born,
+            )  # fmt: skip
+        return None
+
+    def _changed(self, operation: Operation, whole: Value, *parts: Value) -> Value:
+        return self.apply(operation, [whole, *parts], whole.domain, scalar=True)
+
+    def _held_name(self, node: ast.Name) -> Place | None:
+        """The place that a local is: what it is a name for, or itself where it is its own."""
+        frame, name = self.frame, node.id
+        if name in frame.places:
+            return self.place_of(name)
+        held = self.local(name, node)
+        if not isinstance(held, Value) or held.aliases or name not in frame.variables:
+            return None
+        if name not in self.mutated_names(frame.function):
+            return None
+
+        def get() -> Value:
+            return self.local_of(frame, name)
+
+        return Place(get, lambda v: self.bind_in(frame, name, v), "", self.clock)
+
+    def local_of(self, frame: Frame, name: str) -> Value:
+        """Return what a local of a frame holds now."""
+        kind = self.kinds[(*frame.key, name)]
+        return Value(self.a.get(frame.variables[name]), kind.sort, kind.domain, born=self.clock)
+
+    def bind_in(self, frame: Frame, name: str, value: Value) -> None:
+        """Let a local of a frame hold a value."""
+        self.learn_kind((*frame.key, name), Kind(value.sort, value.domain, value.aliases))
+        self.a.set(frame.variables[name], value.operand)
+
+    def put(self, target: ast.expr, value: Value) -> None:
+        """Translate an assignment to a place: a field of a role, or something in one."""
+        self.check(value)
+        place = self.hold(target)
+        if place is None:
+            raise self.no(target, "an assignment to what is no place, or of several kinds")
+        place.put(value)
+        if place.field:
+            self.replace(place.field)
+            direct = isinstance(target, ast.Attribute) and self.attribute(target) == "role"
+            if not direct and self.apart(getattr(target, "value", target)) is None:
+                self._keep_names(place)
+                self.touch(place.field, inside=True)
+
+    def _keep_names(self, changed: Place) -> None:
+        """A change inside of a place leaves the names for it what they are."""
+        for frame in self.frames:
+            for name, place in frame.places.items():
+                if place.field == changed.field:
+                    frame.places[name] = Place(place.get, place.put, place.field, self.clock)
+
+    def field_now(self, held: Field, owner: Value) -> Value:
+        """Return what a field of a role holds."""
+        if self.machine.is_whole(held):
+            return self.read_field(held, owner)
+        return self.collected(held, owner)
+
+    def _put_field(self, held: Field, owner: Value, value: Value) -> None:
+        if self.machine.is_whole(held):
+            slot = self.asked(self.machine.slot_operation(held), [owner.operand])
+            self.write(slot, value.operand)
+            return
+        self.apply(self.machine.checked(held), [value], scalar=True)
+        if held.layout != "entries":
+            self._clear_elements(held, owner)
+            self.each_of(value, lambda v: self._add(held, owner, v))
+            return
+        self._clear_entries(held, owner)
+        pairs = self.apply(self.machine.builtin("list(a0.items())", 1, "any"), [value])
+
+        def one(pair: Value) -> None:
+            key, item = (
+                self.apply(self.machine.builtin(f"a0[{at}]", 1, "any"), [pair]) for at in (0, 1)
+            )
+            self._put_entry(held, owner, key, item)
+
+        self.each_of(pairs, one)
+
+    def _change(self, node: ast.expr, value: Value) -> None:
+        """Let a place hold something else, by a change in place."""
+        place = self.hold(node)
+        if place is None:
+            raise self.no(node, "a change of what is no place, or has several names")
+        place.put(value)
+        if place.field:
+            if not isinstance(node, ast.Name):
+                self.replace(place.field)
+            else:
+                self._keep_names(place)
+            direct = isinstance(node, ast.Attribute) and self.attribute(node) == "role"
+            self.touch(place.field, inside=not direct)
+
+    def _put_entry(self, held: Field, owner: Value, key: Value, value: Value) -> None:
+        """Set an entry of a dict field, and its key where the keys are kept."""
+        self.check(key)
+        operation = self.machine.entry_operation(held, to_write=True)
+        slot = self.asked(operation, [owner.operand, key.operand])
+        if held.keys:
+            with self.a.when(self.a.test("eq", self.read(slot), str(NOTHING))):
+                self._change_keys(held, owner, key, "with_element")
+        self.write(slot, value.operand)
+        self.touch(held.name, inside=False)
+
+    def _change_keys(self, held: Field, owner: Value, key: Value, how: str) -> None:
+        slot = self.asked(self.machine.keys_operation(held), [owner.operand])
+        operation = self.machine.builtin(f"a0.{how}(a1)", 2, "any")
+        found = self.apply(operation, [Value(self.read(slot)), key], scalar=True)
+        self.write(slot, found.operand)
+
+    def _remove_entry(self, held: Field, owner: Value, key: Value) -> None:
+        operation = self.machine.entry_operation(held, to_write=False)
+        slot = self.asked(operation, [owner.operand, key.operand])
+        self.write(slot, str(NOTHING))
+        if held.keys:
+            self._change_keys(held, owner, key, "without_element")
+        self.touch(held.name, inside=False)
+
+    def _clear_entries(self, held: Field, owner: Value) -> None:
+        if not held.keys:
+            raise self.no(None, "a dict whose keys are not kept is replaced")
+        slot = self.asked(self.machine.keys_operation(held), [owner.operand])
+        operation = self.machine.entry_operation(held, to_write=False)
+
+        def one(key: Value) -> None:
+            self.write(self.asked(operation, [owner.operand, key.operand]), str(NOTHING))
+
+        self.each_of(Value(self.read(slot)), one)
+        self.write(slot, str(self.machine.numbers.of(frozenset())))
+
+    # -- sets with a slot for each element ---------------------------------------------------------
+
+    def _add(self, held: Field, owner: Value, element: Value) -> None:
+        slot = self.asked(self.machine.adding_operation(held), [owner.operand, element.operand])
+        self.write(slot, str(TRUE))
+
+    def _discard(self, held: Field, owner: Value, element: Value, required: bool) -> None:
+        slot = self.asked(self.machine.asking_operation(held), [owner.operand, element.operand])
+        if required:
+            with self.a.when(self.a.test("eq", self.read(slot), str(NOTHING))):
+                self.a.ret(str(ERRED))
+        self.write(slot, str(NOTHING))
+
+    def _clear_elements(self, held: Field, owner: Value) -> None:
+        for _ in self.each_slot(held, owner):
+            self.write(self.slot_at, str(NOTHING))
+
+
+_NEW = (
+    ast.List, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.BinOp, ast.Tuple,
+    ast.Constant,
+)  # fmt: skip

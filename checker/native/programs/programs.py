@@ -1,0 +1,397 @@
+"""The programs of a search: which roots have one, how they are compiled, and what they miss."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import llvmlite.binding as llvm  # type: ignore[import-untyped]
+import numpy as np
+
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.native.kernels.arrays import ASSERTION, ERROR, EVENT, FIRST_RESULT, Array
+from statewalk.checker.native.learn.learned import Learned
+from statewalk.checker.native.learn.learning import Root, make_roots
+from statewalk.checker.native.programs.machine import Machine
+from statewalk.checker.native.programs.operations import GaveUp
+from statewalk.checker.native.programs.runtime import DONE, ERRED, RUN, entry, runtime
+from statewalk.checker.native.programs.statements import Statements
+from statewalk.checker.native.programs.tables import Room
+from statewalk.checker.native.programs.translate import Purpose
+from statewalk.checker.native.programs.values import Kind, Untranslatable
+from statewalk.dsl.model import Model, Text
+from statewalk.dsl.state.plain_view import PlainView
+from statewalk.dsl.view import Disabled
+
+_MOST_PASSES = 6
+_UNEXPECTED = "a fault of the translator:"
+_IN_ALL = 5  # times the evaluations of one root, before any gets a program
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to have a program: its text, and on which answer of a predicate it is an event."""
+
+    text: Text
+    purpose: Purpose
+    event_on: bool | None
+
+    @property
+    def key(self) -> tuple[int, Purpose, bool | None]:
+        """What one program serves."""
+        return (id(self.text.expression or self.text.function), self.purpose, self.event_on)
+
+    @property
+    def name(self) -> str:
+        """The qualified name of the function."""
+        return str(self.text.function.qualified)
+
+
+class Translation:
+    """The programs of functions, as text of LLVM."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.parts: list[str] = []
+        self.names: dict[Any, str] = {}
+        self.reads: dict[str, frozenset[str]] = {}
+        self.refused: dict[Any, str] = {}
+        self._wholes: dict[int, tuple[str, frozenset[str]]] = {}
+
+    def forget_wholes(self) -> None:
+        """Translate whole properties again where they are needed in another module."""
+        self._wholes = {}
+
+    def add(self, wanted: Wanted) -> None:
+        """Translate what is wanted, or take down why not."""
+        if wanted.key in self.refused or wanted.key in self.names:
+            return
+        name = f"p{len(self.machine.program_names)}"
+        self.machine.program_names.append(wanted.name)
+        try:
+            whole, also = self._whole(wanted)
+            body = self._translated(wanted, name + "b")
+        except Untranslatable as why:
+            self.refused[wanted.key] = f"{wanted.name}, {why}"
+            return
+        except Exception as error:  # a function without a program is learned, and that is slower
+            self.refused[wanted.key] = f"{wanted.name}, {_UNEXPECTED} {error!r}"
+            return
+        self.parts += [body.a.text(), entry(name, name + "b", wanted.event_on, whole)]
+        self.names[wanted.key] = name
+        self.reads[name] = frozenset(body.reads) | also
+
+    def _whole(self, wanted: Wanted) -> tuple[str, frozenset[str]]:
+        """The program of the whole property of which a part is wanted; what it reads."""
+        function = wanted.text.function
+        if wanted.text.expression is None:
+            return "", frozenset()
+        if id(function) not in self._wholes:
+            name = f"w{len(self.machine.program_names)}"
+            body = self._translated(Wanted(Text(function), "predicate", False), name)
+            self.parts.append(body.a.text())
+            self._wholes[id(function)] = name, frozenset(body.reads)
+        return self._wholes[id(function)]
+
+    def _translated(self, wanted: Wanted, name: str) -> Statements:
+        text = wanted.text
+        names = text.names
+        if text.expression is None:
+            names = tuple(argument.arg for argument in text.function.node.args.args)
+        kinds: dict[Any, Kind] = {}
+        for _ in range(_MOST_PASSES):
+            body = Statements(self.machine, text.function, name, wanted.purpose, kinds)
+            body.jumps = []
+            body.enter(text.function, ())
+            for at, argument in enumerate(names):
+                sort, domain = self.machine.known_of(self.machine.arguments[wanted.key[0]][at])
+                body.bind(argument, body.argument(body.a.load("%args", str(at)), sort, domain))
+            if text.expression is not None:
+                body.answer(body.expression(text.expression), text.as_bool)
+            else:
+                body.statements(text.function.body())
+                body.a.ret(str(DONE if wanted.purpose == "action" else ERRED))
+            if not body.changed:
+                return body
+        raise Untranslatable("what its locals hold is not settled")
+
+
+def compiled(text: str) -> Any:
+    """Return an engine that holds the machine code of a module."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    module = llvm.parse_assembly(text)
+    module.verify()
+    machine = llvm.Target.from_default_triple().create_target_machine(opt=2)
+    options = llvm.create_pipeline_tuning_options(speed_level=1)
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+    engine = llvm.create_mcjit_compiler(module, machine)
+    engine.finalize_object()
+    return engine
+
+
+def wanted_of(root: Root, event_on: bool | None = None) -> Wanted | None:
+    """Return what a root of a search wants; None where it has no text."""
+    if root.source is None:
+        return None
+    if root.action is not None:
+        return Wanted(root.source, "action", None)
+    purpose: Purpose = "step" if root.kind == "step" else "predicate"
+    return Wanted(root.source, purpose, root.kind in ("exists", "terminal"))
+
+
+class Programs:
+    """The programs of a search.
+
+    Where the spec goes through sets of the state, all is translated before the search begins, and
+    each element of such a set has a slot of its own (``exploded``). Else a root is learned as a
+    trie at first, which is faster as long as it is small; what is asked for often gets a program.
+    """
+
+    def __init__(self, model: Model, options: SearchOptions) -> None:
+        assert model.tree is not None
+        self.model, self.excluded = model, options.without
+        self._after = options.program_after
+        self.machine = Machine(model, *model.tree)
+        self._translation = Translation(self.machine)
+        self._next = max(1, _IN_ALL * self._after)
+        self.comparisons = 0
+        self.roots: dict[int, Root] = {}
+        self._wanted: dict[int, Wanted] = {}
+        self._arguments: dict[int, Array] = {}
+        self._calls: dict[int, Any] = {}
+        self._runs: dict[int, int] = {}
+        self._rooms: list[Room] = []
+        self._engines: list[Any] = []
+        self._names: list[str] = []
+        self._reads: dict[str, int] = {}
+        self._leaves = np.zeros(1 << 10, np.int32)
+        self.room = Room(self.machine.tables)
+        if options.programs == "all" and not options.symmetry:
+            self._explode(options)
+
+    def _explode(self, options: SearchOptions) -> None:
+        """Give the elements of sets slots, if all that runs has a program then."""
+        self.machine.explode()
+        if not self.machine.exploded:
+            return
+        roots = make_roots(self.model, options, whole=True).all
+        found = [wanted_of(root) for root in roots]
+        wanted = [one for one in found if one is not None and one.name not in self.excluded]
+        if len(wanted) == len(roots):
+            self.translate(wanted)
+            if not self._translation.refused:
+                return
+        refused = self._translation.refused
+        self.machine = Machine(self.model, *self.model.tree)  # type: ignore[misc]
+        self._translation = Translation(self.machine)
+        self._translation.refused = refused
+        self.room = Room(self.machine.tables)
+
+    @property
+    def exploded(self) -> set[tuple[str, str]]:
+        """The fields, by class and name, whose elements have slots: everything is a program."""
+        return self.machine.exploded
+
+    @property
+    def refused(self) -> list[str]:
+        """Why functions have no program."""
+        return list(dict.fromkeys(self._translation.refused.values()))
+
+    def translate(self, wanted: Sequence[Wanted]) -> None:
+        """Translate what is wanted of some roots."""
+        for one in wanted:
+            columns = self.machine.arguments.setdefault(
+                one.key[0], [[] for _ in one.text.arguments]
+            )
+            for column, value in zip(columns, one.text.arguments, strict=True):
+                column.append(value)
+            self.machine.arguments.setdefault(id(one.text.function), [])
+        for one in wanted:
+            self._translation.add(one)
+
+    def attach(self, learned: Learned, roots: Sequence[Root]) -> None:
+        """Serve the roots of a search; compile what is translated."""
+        self.learned = self.machine.learned = learned
+        self.layout = self.machine.layout = learned.layout
+        learned.before_kernels = self.refresh
+        self._all = roots
+        if self.exploded:
+            self._install(range(len(roots)))
+        elif not self._after:
+            self._switch(np.ones(len(roots), np.int64), 1)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Let compiled code see values that were met since."""
+        self.machine.note_values()
+        self.machine.tables.publish()
+
+    def evaluated(self, count: int, evaluations: Array) -> None:
+        """Let roots be programs that were learned often; what has none stays as it is."""
+        if count < self._after:
+            return
+        total = int(evaluations.sum())
+        if total >= self._next:
+            self._next = 2 * total  # compiling takes a while: not for each root by itself
+            self._switch(evaluations, max(1, self._after // 4))
+
+    def _switch(self, evaluations: Array, some: int) -> None:
+        numbers = [
+            n for n in np.flatnonzero(evaluations >= some).tolist()
+            if n not in self.roots and (w := wanted_of(self._all[n])) is not None
+            and w.key not in self._translation.refused and w.name not in self.excluded
+        ]  # fmt: skip
+        if not numbers:
+            return
+        whole = [wanted_of(root) for root in self._all]
+        keys = {w.key for n in numbers if (w := whole[n]) is not None}
+        self.translate([w for w in whole if w is not None and w.key in keys])
+        self._install(numbers)
+        self.refresh()
+
+    def _install(self, numbers: Iterable[int]) -> None:
+        machine, translation = self.machine, self._translation
+        if translation.parts:
+            text = "\n".join([runtime(), *translation.parts])
+            if os.environ.get("STATEWALK_PROGRAM_TEXT"):
+                with open(os.environ["STATEWALK_PROGRAM_TEXT"], "w") as file:
+                    file.write(text)
+            self._engines.append(compiled(text))
+            translation.parts = []
+            translation.forget_wholes()
+        machine.tables.operation(3 + len(machine.operations.all))
+        signature = ctypes.CFUNCTYPE(
+            ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32
+        )
+        for number in numbers:
+            wanted = wanted_of(self._all[number])
+            if wanted is None or wanted.key not in translation.names:
+                continue
+            name = translation.names[wanted.key]
+            code = next(c for e in self._engines if (c := e.get_function_address(name)))
+            held = np.array([machine.numbers.of(a) for a in wanted.text.arguments] or [0], np.int32)
+            self._arguments[number], self._calls[number] = held, signature(code)
+            self.roots[number], self._wanted[number] = self._all[number], wanted
+            self.learned.install(number, code, held.ctypes.data)
+            for read in translation.reads[name] if number < self.learned.n_bits else ():
+                self._reads[read] = self._reads.get(read, 0) | 1 << number
+        self.learned.read_by(self._reads)
+
+    def words(self) -> Array:
+        """Return what one thread's runs need, as kernels take it."""
+        self._rooms.append(Room(self.machine.tables))
+        return self._rooms[-1].words
+
+    def complete(self, number: int, row: list[int], before: list[int] | None) -> int:
+        """Learn what a root's program does not know in a state: the number of operations.
+
+        Raises:  `GaveUp` where it cannot go on and no trie can take its place
+        """
+        asked = self.machine.asked
+        try:
+            self._complete(number, row, before)
+        except GaveUp as why:
+            if self.exploded:
+                raise
+            name = self._wanted[number].name
+            self.excluded |= {name}
+            self._translation.refused[self._wanted[number].key] = f"{name}, {why}"
+            for root in [n for n, wanted in self._wanted.items() if wanted.name == name]:
+                self.learned.uninstall(root)
+                del self.roots[root], self._wanted[root]
+        return self.machine.asked - asked
+
+    def _complete(self, number: int, row: list[int], before: list[int] | None) -> None:
+        held = (
+            np.array(row, np.uint32) if before is None
+            else np.array([row, _as_long(before, row)], np.int64).T.reshape(-1).copy()
+        )  # fmt: skip
+        width = len(row)
+        words = self.room.words
+        for name, value in (
+            ("row", held.ctypes.data), ("width", width), ("shift", 2 if before is None else 3),
+            ("stride", 1 if before is None else 2),
+        ):  # fmt: skip
+            words[RUN.index(name)] = value
+        while True:
+            found = self._calls[number](
+                words.ctypes.data,
+                self._arguments[number].ctypes.data,
+                self._leaves.ctypes.data,
+                len(self._leaves),
+            )
+            if found == -1:
+                self._learn(number)
+            elif found == -2:
+                self._leaves = np.zeros(2 * len(self._leaves), np.int32)
+            elif found < 0:
+                raise self._gave_up(number, "gave up")
+            else:
+                break
+        count = self._runs[number] = self._runs.get(number, 0) + 1
+        leaves = self._leaves[:found].tolist()
+        if count & (count - 1) == 0 or ERROR in leaves:
+            self._compare(number, row, before, leaves)
+
+    def _learn(self, number: int) -> None:
+        try:
+            self.machine.learn(self.room.missed())
+        except GaveUp as why:
+            raise GaveUp(str(why), self._wanted[number].name) from None
+
+    def _compare(
+        self, number: int, row: list[int], before: list[int] | None, leaves: list[int]
+    ) -> None:
+        """Compare a program's answer with that of the spec as it is written. Raises `GaveUp`."""
+        self.comparisons += 1
+        state = self.layout.state(row)
+        root, wanted = self.roots[number], self._wanted[number]
+        if root.predicate is not None:
+            earlier = PlainView(self.layout.state(before)) if before is not None else None
+            try:
+                holds = self.model.holds(root.predicate, PlainView(state), earlier)
+                code = [EVENT] if holds is wanted.event_on else []
+            except Exception:
+                code = [ERROR]
+            if leaves != code:
+                raise self._gave_up(number, "answers otherwise")
+            return
+        expected: list[Any] = []
+        action = root.action
+        assert action is not None
+        for view in PlainView.runs(state):
+            try:
+                self.model.take(action, view)
+            except Disabled:
+                continue
+            except AssertionError:
+                expected.append(ASSERTION)
+                continue
+            except Exception:
+                expected.append(ERROR)
+                continue
+            expected.append(self.layout.changed(row, view.writes))
+        found: list[Any] = []
+        for leaf in leaves:
+            if leaf > FIRST_RESULT:
+                found.append(leaf)
+                continue
+            after = self.learned.apply(row, FIRST_RESULT - leaf)
+            while after and after[-1] == 0:
+                after.pop()
+            found.append(tuple(after))
+        if found != expected:
+            raise self._gave_up(number, "does otherwise")
+
+    def _gave_up(self, number: int, what: str) -> GaveUp:
+        name = self._wanted[number].name
+        return GaveUp(f"{name}: the program {what}", name)
+
+
+def _as_long(row: list[int], other: list[int]) -> list[int]:
+    return [*row, *([0] * (len(other) - len(row)))][: len(other)]
