@@ -111,6 +111,7 @@ class Property:
     doc: str = ""
     refined: Refined | None = None
     source: Text | None = None
+    premise_source: Text | None = None
 
 
 @dataclass(frozen=True)

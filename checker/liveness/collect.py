@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from statewalk.checker.contract.search import Exploration, SearchOptions, StoppedBy
-from statewalk.checker.liveness.conditions import Label, predicates
+from statewalk.checker.liveness.conditions import Label, predicates, sources
 from statewalk.checker.liveness.graph import (
     Bools,
     Ints,
@@ -338,8 +338,9 @@ def explored(
 
 def _noting(model: Model, properties: tuple[Property, ...]) -> Model:
     """The model, with what is to be known of properties as constraints, which cut nothing here."""
+    texts = sources(properties)
     watched = tuple(
-        Property(key, "always", (Element(key, (), fn),), fn)
+        Property(key, "always", (Element(key, (), fn, source=texts[key]),), fn, source=texts[key])
         for key, fn in predicates(properties).items()
     )
     return replace(model, constraints=watched)

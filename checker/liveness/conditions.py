@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from statewalk.dsl.declared import Promised
-from statewalk.dsl.model import Model, Property
+from statewalk.dsl.model import Model, Property, Text
 from statewalk.dsl.view import FairChoice
 
 CUT = -1
@@ -25,6 +25,16 @@ def predicates(properties: Iterable[Property]) -> dict[str, Callable[[], bool]]:
         if prop.premise is not None:
             wanted[prop.name + PREMISE] = prop.premise
     return wanted
+
+
+def sources(properties: Iterable[Property]) -> dict[str, Text | None]:
+    """Return the texts of these predicates, by the same names."""
+    found: dict[str, Text | None] = {}
+    for prop in properties:
+        found[prop.name] = prop.source
+        if prop.premise is not None:
+            found[prop.name + PREMISE] = prop.premise_source
+    return found
 
 
 @dataclass(frozen=True)

@@ -264,6 +264,8 @@ class Loop:
             outcomes = search.learner.learned.outcomes()
             search.represented += self.orbits.measure(level.rows, outcomes)
         search.queue = level.n
+        if search.learner.programs is not None:
+            search.learner.programs.found(search.distinct + level.n)
         if level.n:
             search.complete(level.link)
             if self.writer is not None:

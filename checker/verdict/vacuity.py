@@ -26,7 +26,7 @@ from statewalk.checker.symmetry.families import is_of_members
 from statewalk.checker.verdict.evaluate import namespace_of
 from statewalk.checker.verdict.guards import some_states
 from statewalk.checker.verdict.spec_text import function_at
-from statewalk.dsl.model import Element, Model, Property
+from statewalk.dsl.model import Element, Model, Property, Text
 from statewalk.dsl.source.nodes import WITH_ASSERTIONS, copied
 from statewalk.dsl.source.set_order import with_ordered_sets
 from statewalk.dsl.state.plain_view import PlainView
@@ -118,6 +118,11 @@ def watching(
         return made(watched(model, options, saved.premises))
 
 
+def roles_come(roles: list[Role]) -> bool:
+    """Return whether some of the roles need not be there."""
+    return any(type(role)._room is not None for role in roles)
+
+
 def family_of(prop: Property) -> str:
     """The name under which those of all arguments go."""
     return prop.name.partition("(")[0] if is_of_members(prop) else prop.name
@@ -138,9 +143,10 @@ def premise_of(model: Model, prop: Property) -> Property | None:
     if node is None or namespace is None or prop.span is None:
         return None
     bindings = prop.elements[0].bindings if is_of_members(prop) else ()
-    function = _function(node, namespace, prop.span.file)
-    if function is None or len(node.args.args) != len(bindings):
+    text = _text(node)
+    if text is None or len(node.args.args) != len(bindings):
         return None
+    function = _function(text, namespace, prop.span.file)
     values = tuple(value for _, value in bindings)
     roles = [value for value in values if isinstance(value, Role)]
 
@@ -148,13 +154,17 @@ def premise_of(model: Model, prop: Property) -> Property | None:
         return all(role.there for role in roles) and bool(function(*values))
 
     name = premise.__name__ = _PREFIX + prop.name
-    return Property(name, "exists", (Element(name, bindings, premise),), premise)
+    source = None
+    if prop.source is not None and not roles_come(roles):
+        made = replace(prop.source.function, node=text, function=function, marks=[])
+        source = Text(made, values, as_bool=True)
+    return Property(
+        name, "exists", (Element(name, bindings, premise, source=source),), premise, source=source
+    )
 
 
-def _function(
-    node: ast.FunctionDef, namespace: dict[str, Any], file: str
-) -> Callable[..., Any] | None:
-    """The function that tells whether the premise of an invariant is met."""
+def _text(node: ast.FunctionDef) -> ast.FunctionDef | None:
+    """The text that tells whether the premise of an invariant is met."""
     made: ast.FunctionDef = copied(node)
     body = [*_met(made.body)]
     if None in body or not any(map(_says_when, body)):
@@ -164,10 +174,14 @@ def _function(
     for argument in made.args.args:
         argument.annotation = None
     made.args.defaults = []
-    tree = ast.fix_missing_locations(with_ordered_sets(ast.Module([made], [])))
+    return made
+
+
+def _function(made: ast.FunctionDef, namespace: dict[str, Any], file: str) -> Callable[..., Any]:
+    tree = ast.fix_missing_locations(with_ordered_sets(ast.Module([copied(made)], [])))
     found: dict[str, Any] = {}
     exec(compile(tree, file, "exec", optimize=WITH_ASSERTIONS), namespace, found)
-    return found[node.name]  # type: ignore[no-any-return]
+    return found[made.name]  # type: ignore[no-any-return]
 
 
 def _met(body: list[ast.stmt]) -> Iterator[ast.stmt | None]:

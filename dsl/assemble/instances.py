@@ -54,7 +54,12 @@ def make_leads(
         cause = of_those_there(_given(lead.premise, values), roles, otherwise=waits)
         effect = of_those_there(_given(lead.conclusion, given), coming(given), otherwise=not waits)
         premise = checked(cause, shown, span)
-        yield Property(shown, kind, (), checked(effect, shown, span), premise, span)
+        plain = not roles and not coming(given)
+        yield Property(
+            shown, kind, (), checked(effect, shown, span), premise, span,
+            source=Text(second, given) if plain and second is not None else None,
+            premise_source=Text(first, values) if plain and first is not None else None,
+        )  # fmt: skip
 
 
 def _of_kind(

@@ -89,12 +89,13 @@ class Learned(Effects):
         self._owners.append(owner)
         return node
 
-    def install(self, root: int, code: int, arguments: int) -> None:
-        """Let a root be a program: compiled code, and the address of its arguments."""
+    def install(self, root: int, code: int, arguments: int) -> int:
+        """Let a root be a program: compiled code, and the address of its arguments; its place."""
         self.programs = np.concatenate([self.programs, np.array([[code, arguments]], np.int64)])
         node = self._new_node((PROGRAM, 0, len(self.programs) - 1), root)
         self._learned_before[root] = int(self.roots[root])
         self.roots[root] = self.programmed[root] = node
+        return len(self.programs) - 1
 
     def uninstall(self, root: int) -> None:
         """Let a root be the trie that it was."""

@@ -126,6 +126,10 @@ class Programmed(Protocol):
         """Learn what a root's program does not know in a state: how much that was."""
         ...
 
+    def found(self, states: int) -> None:
+        """Note that a search has found so many states."""
+        ...
+
     @property
     def refused(self) -> list[str]:
         """Why functions have no program."""

@@ -18,6 +18,7 @@ class Statements(Places):
     """Translates statements, and with them whole functions."""
 
     jumps: list[tuple[str, str]]  # where ``continue`` and ``break`` go
+    as_bool = False  # whether any answer of a predicate counts as true or false
 
     def statements(self, body: list[ast.stmt]) -> None:
         """Translate statements one after the other."""
@@ -39,7 +40,7 @@ class Statements(Places):
         value = self.value(node.value) if node.value is not None else self.constant(None)
         if len(self.frames) == 1:
             if self.purpose != "action":
-                self.answer(value, as_bool=False)
+                self.answer(value, self.as_bool)
             else:
                 self.a.ret(str(DONE))
             return
