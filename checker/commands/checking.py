@@ -287,8 +287,9 @@ def run_several(
     problem: RunError | None = None
     cases = [*_cases(sweep, configs)]
     earlier = supervisor.rescue.facts.get("done", []) if supervisor.rescue is not None else None
-    for _, _, _, own in cases if out and earlier is None else ():
-        forget(Path(out, own))
+    if out and earlier is None:
+        for *_, own in cases:
+            forget(Path(out, own))
     for number, (config, constants, shown, own) in enumerate(cases):
         place = Path(out, own) if out else None
         graph = str(Path(options.graph, own)) if options.graph else None

@@ -8,7 +8,8 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 MANIFEST = "graph.json"
 STATES, TRANSITIONS = "states", "transitions"
-SCHEMA = 2
+SCHEMA = 3
 _AGAIN = "Write it again: statewalk check SPEC --graph DIR."
 _KINDS = {pa.int64(), pa.bool_(), pa.string()}  # what columns of variables are made of
 _ROW_GROUP = 1 << 17
@@ -59,6 +60,7 @@ class About:
     expanded_depth: int
     complete: bool
     columns: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)  # Parquet file -> SHA-256
     fingerprint: str = FINGERPRINT_VERSION
     schema: int = SCHEMA
 
@@ -187,13 +189,17 @@ def unwritable(folder: Path, error: OSError) -> RunError:
     )
 
 
-def finish(work: Path, folder: Path, about: About) -> None:
-    """Write the manifest, which makes the folder a graph, and move it to its place."""
+def finish(work: Path, folder: Path, about: About) -> About:
+    """Write the manifest, which makes the folder a graph, and move it to its place; the manifest
+    with the digests of the files.
+    """
     go_home()
+    about = replace(about, files=_digests(work))
     text = json.dumps(asdict(about), indent=2, ensure_ascii=False)
     (work / MANIFEST).write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
     work.chmod(0o755)
     _put(work, folder)
+    return about
 
 
 def read_about(folder: Path) -> About:
@@ -203,6 +209,7 @@ def read_about(folder: Path) -> About:
     """
     try:
         data = decoded(read_text(folder / MANIFEST))
+        _refuse_format(folder, data["schema"])
         hints = get_type_hints(About).items()
         about = About(
             **{n: TypeAdapter(kind).validate_python(data[n], strict=True) for n, kind in hints}
@@ -215,15 +222,41 @@ def read_about(folder: Path) -> About:
         ) from None
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise _damaged(folder, f"{MANIFEST} cannot be read ({error})") from error
-    if about.schema != SCHEMA:
-        raise RunError(
-            "SW351",
-            f"The state graph {folder} has format {about.schema}; this version reads {SCHEMA}.",
-            help=_AGAIN,
-        )
     _look(folder, STATES, about.states, list(about.columns))
     _look(folder, TRANSITIONS, about.transitions, [])
+    _refuse_other_files(folder, about.files)
     return about
+
+
+def _refuse_format(folder: Path, schema: object) -> None:
+    if schema != SCHEMA:
+        raise RunError(
+            "SW351",
+            f"The state graph {folder} has format {schema}; this version reads {SCHEMA}.",
+            help=_AGAIN,
+        )
+
+
+def _refuse_other_files(folder: Path, written: dict[str, str]) -> None:
+    """Raise RunError[SW351] unless each file is, to the byte, the one that was written."""
+    try:
+        found = _digests(folder)
+    except OSError as error:
+        raise _damaged(folder, f"a file cannot be read ({error})") from error
+    for name in sorted({*found, *written}):
+        if name not in found:
+            raise _damaged(folder, f"{name} is missing")
+        if found[name] != written.get(name):
+            raise _damaged(folder, f"{name} does not hold what was written to it")
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    found = {}
+    for table in (STATES, TRANSITIONS):
+        for path in files_of(folder, table):
+            with opened(path) as file:
+                found[f"{table}/{path.name}"] = file_digest(file, "sha256").hexdigest()
+    return found
 
 
 def files_of(folder: Path, table: str) -> list[Path]:

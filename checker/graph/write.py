@@ -113,8 +113,7 @@ class Written:
                 f"the search {counts[0]:,} and {counts[1]:,}.",
             )
         about = about_of(self.model, found, columns, self._steps.rows, seen.expanded)
-        finish(self.work, self.folder, about)
-        return about
+        return finish(self.work, self.folder, about)
 
     def close(self) -> None:
         """Close the files."""

@@ -251,7 +251,7 @@ def test_a_graph_of_another_format_is_refused(tmp_path: Path) -> None:
     data = json.loads(manifest.read_text(encoding="utf-8"))
     manifest.write_text(json.dumps({**data, "schema": 1}), encoding="utf-8")
 
-    with pytest.raises(RunError, match=r"SW351.*has format 1; this version reads 2"):
+    with pytest.raises(RunError, match=r"SW351.*has format 1; this version reads 3"):
         read_about(tmp_path)
 
 
@@ -296,6 +296,24 @@ def test_a_column_that_is_only_spoken_of_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(RunError, match=r"SW351.*no column 'Nope'"):
         read_about(tmp_path)
+
+
+def test_a_file_of_another_graph_is_refused(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    graph_of(load(ROOT / "models/toys/die_hard.py"), tmp_path / "graph")
+    graph_of(load(ROOT / "models/toys/die_hard.py"), other)
+    part, further = (next((p / "states").glob("*.parquet")) for p in (tmp_path / "graph", other))
+    table = pq.read_table(part)
+    pq.write_table(table.take(pa.array([*range(1, len(table)), 0])), further)
+
+    with pytest.raises(RunError, match=r"SW351.*states/\S+ does not hold what was written to it"):
+        read_about(other)
+    further.write_bytes(part.read_bytes())
+    assert 14 == read_about(other).states
+    empty = pq.read_table(part).slice(0, 0)
+    pq.write_table(empty, further.with_name("more.parquet"))
+    with pytest.raises(RunError, match=r"SW351.*states/more.parquet does not hold what was"):
+        read_about(other)
 
 
 def test_damage_is_named(tmp_path: Path) -> None:
