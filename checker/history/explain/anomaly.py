@@ -20,7 +20,7 @@ from statewalk.checker.history.explain.weak_prove import (
 from statewalk.dsl.library import isolation
 from statewalk.dsl.library.cycles import Edge
 from statewalk.dsl.library.isolation import Transaction
-from statewalk.dsl.library.levels import VIEW, Level
+from statewalk.dsl.library.levels import LEVELS, Level
 
 _ORDERS_TRIED = 2000
 _EFFORT = 800_000  # tried orders times the cube of the transactions, roughly
@@ -100,10 +100,8 @@ class Explanation:
     text: str
 
 
-def explain(
-    history: History, facts: Facts, verdict: Verdict, clock_error: float = 0.0
-) -> Explanation:
-    """The explanation of a verdict that does not hold.
+def explain(history: History, verdict: Verdict, clock_error: float = 0.0) -> Explanation:
+    """The explanation of a verdict that does not hold: name and cycle are of the weakest level.
 
     Raises:  ValueError when it holds.
     """
@@ -112,10 +110,10 @@ def explain(
     if verdict.holds or verdict.graph is None:
         raise ValueError(f"the history is {verdict.level.name}; there is nothing to explain")
     level = verdict.level
-    if level.rule == VIEW:
-        facts = scan(history, again=True)[0]
+    facts = scan(history, again=True)[0]  # the weakest level that is refuted may ask for it
     few, proven = rejected_core(history, facts, level, verdict.graph, verdict.used, clock_error)
-    return Explainer(history, few, level, clock_error).explanation(proven)
+    refuted = LEVELS[weakest_refuted(history, few, level, clock_error)]
+    return Explainer(history, few, refuted, clock_error).explanation(level.name, proven)
 
 
 def _of_finding(verdict: Verdict) -> Explanation:
@@ -147,8 +145,8 @@ class Explainer:
         self.closure = closure_of(level, facts, self.small)
         self.plain = self.closure(self.small, plain=True)
 
-    def explanation(self, proven: bool) -> Explanation:
-        """The whole explanation."""
+    def explanation(self, level: str, proven: bool) -> Explanation:
+        """The whole explanation of a violation of `level`, by that of the weakest level."""
         verdict = self._mildest()
         premises = {e: self._premise(e) for e in verdict.cycle}
         status = {p: self._status(p) for p in premises.values() if p is not None}
@@ -157,11 +155,10 @@ class Explainer:
             self._reason(p, rule) for p, (how, rule) in status.items() if how != "observed"
         )
         members = tuple(int(t) for t in self.facts.members)
-        refuted = weakest_refuted(self.history, self.facts, self.level, self.clock_error)
         return Explanation(
+            level,
+            fitting(verdict.anomaly, self.level.name),
             self.level.name,
-            fitting(verdict.anomaly, refuted),
-            refuted,
             members,
             self._shown(),
             steps,
@@ -226,7 +223,8 @@ class Explainer:
             )
             for choice in islice(product(*orders), tried)
         ]
-        return min((v for v in verdicts if not v.holds), key=_mildness)
+        broken = (v for v in verdicts if not v.holds)
+        return min(broken, key=lambda v: (v.refutes != self.level.name, _mildness(v)))
 
     def _surely(self, i: int, j: int, k: int) -> bool:
         """Whether i's version of k is observed to precede j's, all cycles apart."""

@@ -18,6 +18,5 @@ def judged(
     else:
         verdicts = check_levels(history, options, known=known)
     return verdicts, {
-        name: explain(history, known[0], verdicts[name], options.clock_error)
-        for name in summary(verdicts)[1]
+        name: explain(history, verdicts[name], options.clock_error) for name in summary(verdicts)[1]
     }

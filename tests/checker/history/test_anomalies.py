@@ -25,6 +25,10 @@ def base(kind: str, transactions: int) -> list[dict[str, Any]]:
     return list(simulate(Workload(kind, transactions, keys=transactions * 2, seed=1)))
 
 
+# By the other order of the two writers it is this, and all that it refutes is read-atomic.
+NAMED = {"fractured-read": "read-skew"}
+
+
 def plant_and_explain(anomaly: str, seed: int, transactions: int) -> str:
     """The name that is reported; '' when the history is accepted."""
     kinds = ("rw",) if anomaly in ALLOWED_BY_SI else ("rw", "mixed", "rm")
@@ -37,7 +41,7 @@ def plant_and_explain(anomaly: str, seed: int, transactions: int) -> str:
     verdict = check(history, "serializable" if anomaly in ALLOWED_BY_SI else "si", known=known)
     if verdict.holds:
         return ""
-    found = explain(history, known[0], verdict)
+    found = explain(history, verdict)
     assert found.minimal
     assert len(found.transactions) <= 1 + len(ANOMALIES[anomaly])
     return found.name
@@ -45,7 +49,9 @@ def plant_and_explain(anomaly: str, seed: int, transactions: int) -> str:
 
 @pytest.mark.parametrize("anomaly", ANOMALIES)
 def test_a_planted_anomaly_is_rejected_by_its_name(anomaly: str) -> None:
-    assert [anomaly] * 4 == [plant_and_explain(anomaly, seed, 200) for seed in range(4)]
+    name = NAMED.get(anomaly, anomaly)
+
+    assert [name] * 4 == [plant_and_explain(anomaly, seed, 200) for seed in range(4)]
 
 
 @pytest.mark.slow
@@ -53,7 +59,8 @@ def test_a_planted_anomaly_is_rejected_by_its_name(anomaly: str) -> None:
 def test_many_planted_anomalies_are_rejected_by_their_names(anomaly: str) -> None:
     count = int(os.environ.get("PLANTED", "1000"))
 
-    wrong = [seed for seed in range(count) if plant_and_explain(anomaly, seed, 1000) != anomaly]
+    name = NAMED.get(anomaly, anomaly)
+    wrong = [seed for seed in range(count) if plant_and_explain(anomaly, seed, 1000) != name]
 
     assert [] == wrong
 
@@ -73,7 +80,7 @@ def test_a_store_that_misses_conflicts_loses_updates() -> None:
     history = from_records(simulate(Workload("c-tpcc", 300, lost=1.0, seed=5)))
     known = scan(history)
 
-    assert "lost-update" == explain(history, known[0], check(history, "si", known=known)).name
+    assert "lost-update" == explain(history, check(history, "si", known=known)).name
 
 
 def test_of_two_reads_of_a_key_the_one_that_shows_it_is_cited() -> None:
@@ -86,7 +93,7 @@ def test_of_two_reads_of_a_key_the_one_that_shows_it_is_cited() -> None:
         ]
     )  # fmt: skip
     known = scan(history)
-    found = explain(history, known[0], check(history, "monotonic-atomic-view", known=known))
+    found = explain(history, check(history, "monotonic-atomic-view", known=known))
 
     assert "fractured-read" == found.name
     assert [

@@ -43,7 +43,7 @@ def explained(records: list[dict[str, Any]], level: str, **options: Any) -> Expl
     verdict = check(history, level, Options(**options), known=known)
 
     assert not verdict.holds
-    return explain(history, known[0], verdict, options.get("clock_error", 0.0))
+    return explain(history, verdict, options.get("clock_error", 0.0))
 
 
 LONG_FORK = [txn(1, wx(1)), txn(2, wy(1)), txn(3, rx(1), ry(None)), txn(4, rx(None), ry(1))]

@@ -12,7 +12,6 @@ from statewalk.checker.cli import main
 from statewalk.checker.history import formats
 from statewalk.checker.history.clock import reached
 from statewalk.checker.history.decide.check import Options, check
-from statewalk.checker.history.decide.scan import scan
 from statewalk.checker.history.errors import HistoryError
 from statewalk.checker.history.explain.anomaly import explain
 from statewalk.checker.history.formats.jsonl import from_records
@@ -53,7 +52,7 @@ def test_a_begin_that_is_as_late_as_the_clock_error_is_not_after_the_end(
 
     assert holds == verdict.holds
     if not holds:
-        found = explain(history, scan(history)[0], verdict, error)
+        found = explain(history, verdict, error)
         assert "rt" in {step.kind for step in found.cycle}
 
 

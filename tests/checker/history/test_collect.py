@@ -21,7 +21,6 @@ from statewalk.checker.history.collect.databases import DATABASES, database_of
 from statewalk.checker.history.collect.driver import Run, collect
 from statewalk.checker.history.collect.workloads import WORKLOADS, Shape
 from statewalk.checker.history.decide.check import check, check_levels, summary
-from statewalk.checker.history.decide.scan import scan
 from statewalk.checker.history.errors import HistoryError
 from statewalk.checker.history.explain.anomaly import explain
 from statewalk.checker.history.formats import read
@@ -55,7 +54,7 @@ def test_duckdb_has_write_skew_and_loses_no_update(tmp_path: Path) -> None:
     verdicts = check_levels(history)
 
     assert (["strong-si"], ["serializable"]) == summary(verdicts)
-    found = explain(history, scan(history)[0], verdicts["serializable"])
+    found = explain(history, verdicts["serializable"])
     assert ("write-skew", 2) == (found.name, len(found.transactions))
 
 

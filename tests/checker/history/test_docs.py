@@ -90,7 +90,7 @@ def test_what_mariadb_showed_is_what_the_page_says() -> None:
                    for k in ("json", "text"))  # fmt: skip
     history = parse(block.encode().splitlines(), "docs")
     known = scan(history)
-    found = explain(history, known[0], check(history, "monotonic-atomic-view", known=known))
+    found = explain(history, check(history, "monotonic-atomic-view", known=known))
 
     assert said.strip() == "Not monotonic-atomic-view. " + "\n".join(telling(history, found))
     assert check(history, "strong-session-read-committed").holds

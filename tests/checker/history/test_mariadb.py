@@ -17,7 +17,6 @@ from statewalk.checker.history.collect.driver import Run, collect
 from statewalk.checker.history.collect.workloads import Shape
 from statewalk.checker.history.data import FAIL, INFO, History
 from statewalk.checker.history.decide.check import check, check_levels, summary
-from statewalk.checker.history.decide.scan import scan
 from statewalk.checker.history.explain.anomaly import explain
 from statewalk.checker.history.formats import read
 from tests.checker.history import mariadb_server
@@ -70,7 +69,7 @@ def test_what_a_level_allows_is_seen_and_named(
 
     assert ([held] if held else [], [failed] if failed else []) == summary(verdicts)
     if failed:
-        assert name == explain(history, scan(history)[0], verdicts[failed]).name
+        assert name == explain(history, verdicts[failed]).name
 
 
 PROMISED = {

@@ -22,7 +22,6 @@ from statewalk.checker.history.collect.driver import Run, collect
 from statewalk.checker.history.collect.workloads import Shape
 from statewalk.checker.history.data import INFO, WRITE, History
 from statewalk.checker.history.decide.check import Verdict, check, check_levels, summary
-from statewalk.checker.history.decide.scan import scan
 from statewalk.checker.history.explain.anomaly import Explanation, explain
 from statewalk.checker.history.formats import read
 from tests.checker.history import postgres_server
@@ -44,7 +43,7 @@ def recorded(tmp_path: Path, isolation: str, workload: str, n: int = 80, **more:
 
 
 def explained(history: History, verdict: Verdict) -> Explanation:
-    return explain(history, scan(history)[0], verdict)
+    return explain(history, verdict)
 
 
 def test_repeatable_read_is_snapshot_isolation_and_has_write_skew(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_every_violation_is_explained_by_transactions_that_violate_it_alone(
             verdict = check(history, name, known=known)
             if verdict.holds:
                 continue
-            found = explain(history, known[0], verdict)
+            found = explain(history, verdict)
             kept = [{**records[t], "status": "ok"} for t in found.transactions]  # info was read
             assert name not in levels_of(kept) or verdict.findings, (name, records)
             assert found.refutes in weaker(name)
@@ -115,7 +115,7 @@ def test_a_planted_anomaly_leaves_the_levels_that_allow_it(anomaly: str, kind: s
     held, failed = summary(verdicts)
 
     assert ([PLANTED[anomaly][0]], [PLANTED[anomaly][1]]) == (held, failed)
-    found = explain(history, known[0], verdicts[failed[0]])
+    found = explain(history, verdicts[failed[0]])
     alike = ("read-skew", "fractured-read")  # the same history, by the order of the writers
     assert failed[0] == found.refutes
     assert found.name in (alike if anomaly in alike else (anomaly,))
@@ -225,7 +225,7 @@ BLIND = [
 def test_blind_writers_that_only_the_search_rejects_are_explained_by_cases() -> None:
     history = from_records(BLIND)
     verdict = check(history, "parallel-si", Options(via_sessions=False, guess=False))
-    found = explain(history, scan(history)[0], verdict)
+    found = explain(history, verdict)
 
     assert ("search", False, 1) == (verdict.stage, verdict.holds, verdict.stats["decisions"])
     assert "parallel-si" not in levels_of(BLIND)
@@ -254,7 +254,7 @@ def test_a_range_query_sees_its_rows_at_one_moment(rows: list[Any]) -> None:
     ]
     history = from_records(records)
     verdict = check(history, "monotonic-atomic-view")
-    found = explain(history, scan(history)[0], verdict)
+    found = explain(history, verdict)
 
     assert not verdict.holds
     assert ("fractured-read", "monotonic-atomic-view") == (found.name, found.refutes)
@@ -272,6 +272,39 @@ def test_a_range_query_that_sees_a_write_orders_what_it_does_not_see() -> None:
     )
 
     assert check(history, "monotonic-atomic-view").holds
+
+
+@pytest.mark.parametrize("level", ["monotonic-atomic-view", "read-atomic", "causal", "si"])
+def test_a_key_that_is_read_twice_refutes_the_weakest_level(level: str) -> None:
+    history = from_records(
+        [
+            {"session": 1, "ops": [["r", 1, None], ["r", 2, 3], ["r", 1, None]]},
+            {"session": 2, "ops": [["w", 1, 2], ["w", 2, 3]]},
+        ]
+    )
+    found = explain(history, check(history, level))
+
+    assert ("fractured-read", "monotonic-atomic-view") == (found.name, found.refutes)
+
+
+def test_the_name_is_of_the_level_that_is_refuted() -> None:
+    skipped = [
+        {"session": 1, "ops": [["w", 1, 2], ["w", 2, 3]]},
+        {"session": 2, "ops": [["r", 2, 3], ["w", 2, 4]]},
+        {"session": 3, "ops": [["r", 2, 4], ["r", 1, None], ["w", 2, 9]]},
+    ]
+    blind = [
+        {"session": 1, "ops": [["w", 2, 7], ["w", 1, 9]]},
+        {"session": 2, "ops": [["r", 1, 9], ["w", 1, 2], ["r", 2, 1]]},
+        {"session": 3, "ops": [["r", 2, None], ["w", 2, 1]]},
+    ]
+    for records, expected in (
+        (skipped, ("causality-violation", "causal")),
+        (blind, ("lost-update", "parallel-si")),
+    ):
+        history = from_records(records)
+        found = explain(history, check(history, "si"))
+        assert expected == (found.name, found.refutes)
 
 
 def test_a_list_is_read_from_who_appended_its_last_element() -> None:
@@ -306,7 +339,7 @@ def test_the_order_in_which_a_range_lists_its_rows_changes_no_verdict(
             verdict = check(history, name, known=known)
             assert (name in expected) == verdict.holds, (name, records)
             if not verdict.holds:
-                assert explain(history, known[0], verdict).refutes not in expected
+                assert explain(history, verdict).refutes not in expected
         held += "monotonic-atomic-view" in expected
 
     assert 0 < held < count
