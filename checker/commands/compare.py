@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,6 +133,7 @@ def _models(
 ) -> tuple[list[tuple[str, Model]], Map | None]:
     """The models to compare by name, and what the others are in the first."""
     from statewalk.checker.api import load_within, types_within
+    from statewalk.checker.compare.from_python import shared_out
     from statewalk.checker.contract.options import read_settings
     from statewalk.checker.library import spec_path
 
@@ -171,14 +171,6 @@ def _models(
         for name, path, constants in zip((a.spec, a.other), paths, sides, strict=True)
     ]
     return models, map_of(models[1][1], a.map, function) if a.map else None
-
-
-def shared_out(
-    fixed: Mapping[str, GivenText], known: Sequence[Mapping[str, Any]]
-) -> list[dict[str, GivenText]]:
-    """The constants of each side: those that it has; those that none has are said to be none."""
-    every = set().union(*known)
-    return [{n: value for n, value in fixed.items() if n in own or n not in every} for own in known]
 
 
 def varied(text: str) -> list[tuple[str, str]]:

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from statewalk.checker.api import load
+from statewalk.checker.api import load, types_within
 from statewalk.checker.compare.compare import Comparison
 from statewalk.checker.compare.compare import compare as compare_models
 from statewalk.checker.contract.options import CheckOptions
+from statewalk.checker.library import spec_path
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.model import Model
 
 Spec = str | Path | Model
+T = TypeVar("T")
+
+
+def shared_out(fixed: Mapping[str, T], known: Sequence[Mapping[str, Any]]) -> list[dict[str, T]]:
+    """The constants of each side: those that it has; those that none has are said to be none."""
+    every = set().union(*known)
+    return [{n: value for n, value in fixed.items() if n in own or n not in every} for own in known]
 
 
 def compare(
@@ -25,16 +33,23 @@ def compare(
     **options: Any,
 ) -> Comparison:
     """Put specs beside the first; or one beside itself: ``vary={"VARIANT": ["base", "proposal"]}``.
+    ``constants`` are given to those that have them; models have theirs already.
     ``fields`` are what counts of a state (all that both have); further keywords are fields of
     `CheckOptions`.
 
     Raises:  RunError[SW361] where there is nothing to compare; what `load` raises
     """
     given = dict(constants or {})
+    asked = CheckOptions(**options)
     if vary is None:
+        every = (spec, *others)
+        known = [
+            types_within(spec_path(str(one)), asked) if given and not isinstance(one, Model) else {}
+            for one in every
+        ]
         sides = [
-            (str(one.path if isinstance(one, Model) else one), one, given)
-            for one in (spec, *others)
+            (str(one.path if isinstance(one, Model) else one), one, own)
+            for one, own in zip(every, shared_out(given, known), strict=True)
         ]
     else:
         sides = [
@@ -49,4 +64,4 @@ def compare(
             help='Name a second spec, or one constant: vary={"VARIANT": ["base", "proposal"]}.',
         )
     models = [(name, one if isinstance(one, Model) else load(one, own)) for name, one, own in sides]
-    return compare_models(models, CheckOptions(**options), chosen=tuple(fields))
+    return compare_models(models, asked, chosen=tuple(fields))

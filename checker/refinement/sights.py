@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum, Flag
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from statewalk.checker.liveness.graph import Ints
 from statewalk.checker.refinement.space import Space
-from statewalk.checker.states.alike import by_names
+from statewalk.checker.states.alike import by_names, check_members
 from statewalk.checker.states.content import content_of, domain_in
 from statewalk.dsl.errors import RunError, SpecError, StatewalkError, did_you_mean, place_of
 from statewalk.dsl.model import Model
@@ -97,32 +96,10 @@ def looked_at(
 
     Raises:  RunError[SW360] where there is none, or an enum's names mean other members in each
     """
-    _check_members(a, b)
+    check_members(a, b)
     if seen is None:
         return common(a, b, chosen, constant=constant)
     return fields_of(a, given_by(b, seen, b.initial_states[0]))
-
-
-def _check_members(a: Model, b: Model) -> None:
-    """Raises RunError[SW360] where a name of an enum is a member in one model, an alias in another.
-
-    Members are compared by name, and such a name does not tell which of two is meant.
-    """
-    for name, cls in a.classes.items():
-        other = b.classes.get(name)
-        if other is None or not (issubclass(cls, Enum) and issubclass(other, Enum)):
-            continue
-        if issubclass(cls, Flag) or issubclass(other, Flag):
-            continue  # these are compared by single members
-        for one in cls.__members__.keys() & other.__members__.keys():
-            mine, theirs = cls.__members__[one].name, other.__members__[one].name
-            if mine != theirs:
-                raise RunError(
-                    "SW360",
-                    f"{name}.{one} is {name}.{mine} in {a.name} and {name}.{theirs} in {b.name}.",
-                    why="Enum members of two specs are compared by name.",
-                    help=f"Give {one} a value of its own in both specs, or in neither.",
-                )
 
 
 def sights(
@@ -365,6 +342,12 @@ def _given(given: Mapping[str, Any], path: Path, of: Model, seen: Map) -> Any:
     can hold no list (of a tuple: no tuple). The field's type decides, never the value.
     """
     own, shared = _names(path)
+    if own in given and shared in given:
+        raise SpecError(
+            "SW363",
+            f"The map '{seen.__name__}' gives both {own} and {shared}.",
+            help="Give a field for all instances, or for each by its own name.",
+        )
     if own in given:
         return given[own]
     owner, index, name = path

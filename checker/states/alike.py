@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from enum import Enum, Flag
 from typing import Any
 
+from statewalk.dsl.errors import RunError
+from statewalk.dsl.model import Model
 from statewalk.dsl.values.canonical import (
     BAG_TAG,
     DICT_TAG,
@@ -49,6 +51,28 @@ def alike(a: Any, b: Any) -> bool:
 def alike_state(a: Mapping[Any, Any], b: Mapping[Any, Any]) -> bool:
     """Return whether two contents of states are one by their names."""
     return a.keys() == b.keys() and all(alike(a[path], b[path]) for path in a)
+
+
+def check_members(a: Model, b: Model) -> None:
+    """Raises RunError[SW360] where a name of an enum is a member in one model, an alias in another.
+
+    Members are compared by name, and such a name does not tell which of two is meant.
+    """
+    for name, cls in a.classes.items():
+        other = b.classes.get(name)
+        if other is None or not (issubclass(cls, Enum) and issubclass(other, Enum)):
+            continue
+        if issubclass(cls, Flag) or issubclass(other, Flag):
+            continue  # these are compared by single members
+        for one in cls.__members__.keys() & other.__members__.keys():
+            mine, theirs = cls.__members__[one].name, other.__members__[one].name
+            if mine != theirs:
+                raise RunError(
+                    "SW360",
+                    f"{name}.{one} is {name}.{mine} in {a.name} and {name}.{theirs} in {b.name}.",
+                    why="Enum members of two specs are compared by name.",
+                    help=f"Give {one} a value of its own in both specs, or in neither.",
+                )
 
 
 def _of(value: Any) -> bytes:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from statewalk import Comparison, compare, load
-from statewalk.dsl.errors import RunError
+from statewalk.dsl.errors import RunError, StatewalkError
 
 DIE_HARD = "toys/die_hard"
 
@@ -48,3 +49,20 @@ def test_a_comparison_shows_itself_without_scripts(found: Comparison) -> None:
 def test_what_cannot_be_compared_is_said(others: tuple[str, ...], options: Any) -> None:
     with pytest.raises(RunError, match="SW361"):
         compare(DIE_HARD, *others, **options)
+
+
+def test_a_constant_goes_to_the_sides_that_have_it(tmp_path: Path) -> None:
+    text = (
+        "from statewalk import *\ndeadlock(False)\n{name}: Constant[int] = 1\n"
+        "class M(Role):\n    v: int = 0\n    @action\n    def up(self) -> None:\n"
+        "        require(self.v < {name})\n        self.v += 1\nm = M()\n"
+    )
+    paths = [tmp_path / "one.py", tmp_path / "two.py"]
+    for path, name in zip(paths, ("ONE", "TWO"), strict=True):
+        path.write_text(text.format(name=name), encoding="utf-8")
+
+    for name, counts in (("ONE", [3, 2]), ("TWO", [2, 3])):
+        found = compare(*paths, constants={name: 2}, engine="reference")
+        assert counts == [side.run.counts.distinct for side in found.sides]
+    with pytest.raises(StatewalkError, match="no constant NONE"):
+        compare(*paths, constants={"NONE": 2}, engine="reference")

@@ -452,3 +452,13 @@ def test_a_constraint_may_refuse_every_initial_state(tmp_path: Path, mine: str, 
 
     assert ["unknown"] * 2 == [p.verdict for p in run.properties]
     assert not (mine and run.exhaustive)
+
+
+def test_a_map_gives_a_field_by_one_name(tmp_path: Path) -> None:
+    (tmp_path / "other.py").write_text(CUT, encoding="utf-8")
+    by = "\ndef seen() -> dict[str, object]:\n    return {'M.v': [m.v], 'M#0.v': 0}\n"
+    spec = f"{CUT}{by}p = refines('other.py', by=seen)\n"
+    (tmp_path / "mine.py").write_text(spec, encoding="utf-8")
+
+    with pytest.raises(SpecError, match=r"both M#0\.v and M\.v"):
+        check(tmp_path / "mine.py", engine="reference")
