@@ -25,8 +25,8 @@ ENTERS: dict[str, str] = {
         "verdict"
     ),
     "checker/compare": (
-        "Model dsl/values api behaviours contract library liveness machine refinement report states "
-        "traces verdict"
+        "Model dsl/values api behaviours contract library liveness machine refinement report "
+        "states traces verdict"
     ),
     "checker/conform": (
         "Model dsl/state dsl/values contract engines machine states traces verdict"
