@@ -38,6 +38,7 @@ class Effects:
         self.widest = 1  # most value ids of a slot
         self.depends: list[int] = []  # per slot: roots whose quiet verdict looked at it, as bits
         self._depends_changed = False
+        self.grown: list[Slot] | None = None  # slots with new values, where somebody wants to know
         self._readers: dict[str, int] = {}
         self._readers_known = 0
         self._refreshing = Lock()
@@ -77,6 +78,8 @@ class Effects:
             self.contribution_base.append(0)
         if id >= self._contributed[slot.id][0]:
             self._contribute(slot)
+            if self.grown is not None:
+                self.grown.append(slot)
         return id
 
     def _contribute(self, slot: Slot) -> None:

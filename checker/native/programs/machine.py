@@ -21,7 +21,7 @@ from statewalk.checker.native.programs.runtime import (
     RAISES,
     STORE,
 )  # fmt: skip
-from statewalk.checker.native.programs.tables import Tables
+from statewalk.checker.native.programs.tables import MOST_SLOTS, Tables
 from statewalk.checker.native.programs.values import Sort
 from statewalk.dsl.model import Model
 from statewalk.dsl.source.effects import Effects
@@ -100,9 +100,12 @@ class Machine(Knowledge):
 
     def note_values(self) -> None:
         """Give numbers to the value ids that slots have got, wherever they come from."""
-        for slot in self.layout.slots:
-            while slot.id >= len(self._noted):
-                self._noted.append(0)
+        if len(self.layout.slots) > MOST_SLOTS:
+            raise GaveUp(f"more than {MOST_SLOTS} variables")
+        new = self.layout.slots[len(self._noted) :]
+        self._noted += [0] * len(new)
+        grown, self.learned.grown = self.learned.grown, []
+        for slot in new if grown is None else (*new, *grown):
             for id in range(self._noted[slot.id], len(slot.values)):
                 self.tables.value(slot.id, id, self._number_in(slot, slot.values[id]))
             if self._noted[slot.id] == 0 and len(slot.path) == 5 and slot.path[3] == "in":

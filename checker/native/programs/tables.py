@@ -16,7 +16,7 @@ from statewalk.checker.native.programs.runtime import (
     SMALL,
 )  # fmt: skip
 
-_SLOTS = 1 << 15  # room for what a run writes
+MOST_SLOTS = 1 << 15  # room for what a run writes
 _ARENA = 1 << 17
 _CHOICES = 1 << 10
 
@@ -180,8 +180,8 @@ class Room:
     def __init__(self, tables: Tables) -> None:
         self.words: Array = np.zeros(len(RUN), np.int64)
         self._arrays = {
-            "stamps": np.zeros(_SLOTS, np.int32), "numbers": np.zeros(_SLOTS, np.int32),
-            "ids": np.zeros(_SLOTS, np.int32), "trail": np.zeros(_SLOTS, np.int32),
+            "stamps": np.zeros(MOST_SLOTS, np.int32), "numbers": np.zeros(MOST_SLOTS, np.int32),
+            "ids": np.zeros(MOST_SLOTS, np.int32), "trail": np.zeros(MOST_SLOTS, np.int32),
             "script": np.zeros(_CHOICES, np.int32), "options": np.zeros(_CHOICES, np.int32),
             "arena": np.zeros(_ARENA, np.int32), "miss": np.zeros(_ARENA, np.int32),
         }  # fmt: skip
