@@ -18,7 +18,7 @@ from statewalk.checker.history.explain.weak_prove import (
     weakest_refuted,
 )
 from statewalk.dsl.library import isolation
-from statewalk.dsl.library.cycles import Edge
+from statewalk.dsl.library.cycles import Edge, forbidden
 from statewalk.dsl.library.isolation import Transaction
 from statewalk.dsl.library.levels import LEVELS, Level
 
@@ -223,7 +223,12 @@ class Explainer:
             )
             for choice in islice(product(*orders), tried)
         ]
-        broken = (v for v in verdicts if not v.holds)
+        broken = [v for v in verdicts if not v.holds]
+        if not broken:  # lists were read in orders that contradict each other
+            seen = [Edge(x.before, x.after, x.kind, x.key) for x in self.small.fixed]
+            cycle = forbidden([t.name for t in transactions], seen, self.level.rule)[0]
+            name = isolation.classify(cycle, transactions, set())
+            return isolation.Verdict(False, name, self.level.name, cycle)
         return min(broken, key=lambda v: (v.refutes != self.level.name, _mildness(v)))
 
     def _surely(self, i: int, j: int, k: int) -> bool:

@@ -307,6 +307,20 @@ def test_the_name_is_of_the_level_that_is_refuted() -> None:
         assert expected == (found.name, found.refutes)
 
 
+@pytest.mark.parametrize("level", ["read-committed", "strong-session-monotonic-atomic-view", "si"])
+def test_appends_that_interleave_are_explained(level: str) -> None:
+    history = from_records(
+        [
+            {"session": 0, "ops": [["append", 2, 2], ["append", 2, 3]]},
+            {"session": 1, "ops": [["append", 2, 8]]},
+            {"session": 0, "ops": [["r", 2, [2, 8, 3]]]},
+        ]
+    )
+    found = explain(history, check(history, level))
+
+    assert ("G0", "read-committed") == (found.name, found.refutes)
+
+
 def test_a_list_is_read_from_who_appended_its_last_element() -> None:
     records = [
         {"session": 1, "ops": [["append", "l", 1], ["w", "y", 1]]},
