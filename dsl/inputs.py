@@ -27,6 +27,10 @@ from statewalk.dsl.source.imports import (
 from statewalk.dsl.source.modules import FILES, Loading
 
 _NO_DATA = ("/proc/", "/sys/", "/dev/")  # what these say is of the machine, and of the moment
+UNSEEN = "more than files"  # among the origins: that the spec asked for what has no digest here
+_UNSEEN = {"os.listdir", "os.scandir", "os.system", "socket.connect", "sqlite3.connect"}
+_UNSEEN |= {"os.posix_spawn", "os.fork", "subprocess.Popen"}
+_NOTED = {"open", "import", *_UNSEEN}
 _under_way: list[Reading] = []
 _while_run: dict[str, set[str]] = {}  # module → files opened while it ran, which it does only once
 
@@ -57,6 +61,7 @@ class Reading:
         self.opened: set[str] = set()
         self.written: set[str] = set()  # these are its own: what it reads there, it wrote
         self.frame: FrameType | None = None
+        self.unseen = False
 
     def __enter__(self) -> Reading:
         _listen()
@@ -86,7 +91,7 @@ class Reading:
                     continue
         # modules outside the spec's folders are compiled by Python itself, without assertions then
         python = {"python -O": str(sys.flags.optimize)} if sys.flags.optimize else {}
-        return found | packages | python
+        return found | packages | python | ({UNSEEN: ""} if self.unseen else {})
 
 
 @contextmanager
@@ -105,7 +110,10 @@ def _listen() -> None:
 
 
 def _note(event: str, about: tuple[Any, ...]) -> None:
-    if not _under_way or event not in ("open", "import"):
+    if not _under_way or event not in _NOTED:
+        return
+    if event in _UNSEEN:
+        _note_unseen(sys._getframe(1))
         return
     path, flags = (about[0], about[2]) if event == "open" else (about[1], 0)
     if not isinstance(path, str | bytes | os.PathLike):
@@ -126,9 +134,18 @@ def _note(event: str, about: tuple[Any, ...]) -> None:
     for module in running:
         if is_module or module not in FILES:  # a module of a spec runs in each load
             _while_run.setdefault(os.path.abspath(module), set()).add(file)
-    made = flags & (os.O_CREAT | os.O_TRUNC)
+    made = flags & os.O_TRUNC or (flags & os.O_CREAT and not os.path.exists(file))
     for reading in _under_way:
         (reading.written if made else reading.opened).add(file)
+
+
+def _note_unseen(caller: FrameType) -> None:
+    """Note that a spec, or a helper that it runs, lists a folder, runs a program and the like."""
+    running = [*_running(caller, _under_way[-1].frame)]
+    importing = caller.f_code.co_filename.startswith("<frozen importlib")
+    if running and not importing and not any(map(is_installed, running)):
+        for reading in _under_way:
+            reading.unseen = True
 
 
 def _running(frame: FrameType | None, last: FrameType | None) -> Iterator[str]:

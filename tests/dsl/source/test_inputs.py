@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from statewalk.dsl.inputs import by_name
+from statewalk.dsl.inputs import UNSEEN, by_name
 from statewalk.dsl.loader import load
 
 SPEC = """
@@ -161,3 +161,29 @@ def test_files_of_one_name_are_told_apart() -> None:
         {"/a/x/m.py": "1", "/a/y/m.py": "2", "/c.py": "3"}
     )
     assert {"x/m.py": "2", "y/m.py": "1", "c.py": "3"} == swapped
+
+
+@pytest.mark.parametrize(
+    "does",
+    [
+        "import os\nLIMIT = len(os.listdir('.'))",
+        "from pathlib import Path\nLIMIT = len([*Path().iterdir()])",
+        "import subprocess\nLIMIT = len(subprocess.run(['true']).args)",
+        "import sqlite3\nLIMIT = len([sqlite3.connect(':memory:')])",
+    ],
+)
+def test_a_spec_that_asks_for_more_than_files_says_so(folder: Path, does: str) -> None:
+    (folder / "spec.py").write_text(SPEC.format("import reads\nLIMIT = 3"))
+    (folder / "data.txt").write_text("3")
+    assert UNSEEN not in origins()
+    (folder / "spec.py").write_text(SPEC.format(does))
+
+    assert UNSEEN in origins()
+
+
+def test_a_file_that_is_opened_to_append_belongs_to_it(folder: Path) -> None:
+    does = "with open('data.txt', 'a+') as file:\n    file.seek(0)\n    LIMIT = int(file.read())"
+    (folder / "spec.py").write_text(SPEC.format(does))
+    (folder / "data.txt").write_text("3")
+
+    assert {"spec.py", "data.txt"} == set(origins())

@@ -419,3 +419,14 @@ def test_a_failure_under_strict_removes_what_was_green(
 
     assert 0 == main(FAST)
     assert {"holds": "ok", "breaks": "=="} == marks(capsys)
+
+
+def test_a_pass_of_a_spec_that_lists_a_folder_is_not_remembered(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "counter.py").write_text(f"import os\nSEEN = len(os.listdir('.'))\n{SPEC}")
+    assert 0 == main(FAST)
+    capsys.readouterr()
+
+    assert 0 == main(FAST)
+    assert {"holds": "ok", "breaks": "ok"} == marks(capsys)
