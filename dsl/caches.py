@@ -13,6 +13,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 NAME = "statewalk"
+UNSEEN = "more than files"  # among the origins of a model that asked for what has no digest
 CI = "CI"  # the variable that every system for continuous integration sets
 
 

@@ -15,6 +15,7 @@ from importlib.util import source_from_cache
 from types import FrameType
 from typing import Any
 
+from statewalk.dsl.caches import UNSEEN
 from statewalk.dsl.files import MOST_OF_A_TEXT, opened, read_text
 from statewalk.dsl.source.imports import (
     file_of,
@@ -27,7 +28,6 @@ from statewalk.dsl.source.imports import (
 from statewalk.dsl.source.modules import FILES, Loading
 
 _NO_DATA = ("/proc/", "/sys/", "/dev/")  # what these say is of the machine, and of the moment
-UNSEEN = "more than files"  # among the origins: that the spec asked for what has no digest here
 _UNSEEN = {"os.listdir", "os.scandir", "os.system", "socket.connect", "sqlite3.connect"}
 _UNSEEN |= {"os.posix_spawn", "os.fork", "subprocess.Popen"}
 _NOTED = {"open", "import", *_UNSEEN}

@@ -129,8 +129,9 @@ def _trace_in(folder: Path) -> Path:
     found = sorted(folder.glob(f"*{SUFFIX}"))
     if (folder / RESULT).is_file():
         result = read_json(folder / RESULT)
-        listed = result.get("properties", []) if isinstance(result, dict) else []
-        wrong = [Path(str(p.get("trace"))).name for p in listed if p.get("verdict") == "violated"]
+        listed = result.get("properties") if isinstance(result, dict) else None
+        parts = [p for p in listed if isinstance(p, dict)] if isinstance(listed, list) else []
+        wrong = [Path(str(p.get("trace"))).name for p in parts if p.get("verdict") == "violated"]
         found = [file for file in found if file.name in wrong] or found
     if not found:
         raise RunError(

@@ -23,7 +23,6 @@ from statewalk.dsl import caches
 from statewalk.dsl.declared import Configuration
 from statewalk.dsl.errors import RunError, StatewalkError, one_line
 from statewalk.dsl.files import read_text
-from statewalk.dsl.inputs import UNSEEN
 
 SCHEMA = 1
 _PROGRAM = [os.path.dirname(path) for path in (caches.__file__, api.__file__)]
@@ -217,7 +216,7 @@ def _remember(green: Green, spec: _Spec, rows: Sequence[Row]) -> None:
     checked = {row.configuration.name for row in rows}
     kept = {**green.passed(spec.path, spec.origins), **spec.passed}
     kept = {name: found for name, found in kept.items() if name not in checked}
-    same = [r for r in rows if r.origins == spec.origins and UNSEEN not in r.origins]
+    same = [r for r in rows if r.origins == spec.origins and caches.UNSEEN not in r.origins]
     now = {row.configuration.name: row.found for row in same if row.passed}
     green.specs[spec.path] = (spec.origins, {**kept, **now})
     if rows:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from statewalk.checker.cli import main
+from statewalk.checker.commands.explore import _trace_in
 from tests.cases import slow
 from tests.places import ROOT
 
@@ -169,3 +170,11 @@ def test_a_password_is_in_no_report(
     text = next(tmp_path.glob("statewalk-*.txt")).read_text(encoding="utf-8")
     assert "hid" not in text.replace("hidden.py", "")
     assert "me:***@here/db" in text
+
+
+@pytest.mark.parametrize("result", ["3", "null", '{"properties": [1]}', '{"properties": 3}'])
+def test_a_result_beside_traces(tmp_path: Path, result: str) -> None:
+    (tmp_path / "a.trace.json").touch()
+    (tmp_path / "result.json").write_text(result, encoding="utf-8")
+
+    assert tmp_path / "a.trace.json" == _trace_in(tmp_path)

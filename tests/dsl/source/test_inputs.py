@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from statewalk.dsl.inputs import UNSEEN, by_name
+from statewalk.dsl.caches import UNSEEN
+from statewalk.dsl.inputs import by_name
 from statewalk.dsl.loader import load
 
 SPEC = """
