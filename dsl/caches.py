@@ -41,12 +41,17 @@ def problem(kind: str = "") -> str:
         top = place()
         made = top / kind
         made.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if hasattr(os, "geteuid") and top.stat().st_uid != os.geteuid():
+        if is_foreign(top):
             return f"{top} belongs to another user"
     except OSError as error:
         at, why = getattr(error, "filename", None), getattr(error, "strerror", None)
         return f"{at} takes no files: {why}" if at else str(error)
     return "" if os.access(made, os.W_OK | os.X_OK) else f"{made} takes no files"
+
+
+def is_foreign(top: Path) -> bool:
+    """Return whether a folder belongs to another user. Raises OSError where it does not exist."""
+    return hasattr(os, "geteuid") and top.stat().st_uid != os.geteuid()
 
 
 def in_ci() -> bool:

@@ -230,7 +230,8 @@ def readable(function: Any) -> list[Path]:
     if named := os.environ.get("NUMBA_CACHE_DIR"):
         return [Path(named) / NAME]
     try:
-        return [tree_of(function), caches.place() / NAME]
+        top = caches.place()
+        return [tree_of(function), *([] if caches.is_foreign(top) else [top / NAME])]
     except (OSError, RuntimeError):
         return [tree_of(function)]
 

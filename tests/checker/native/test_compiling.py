@@ -224,3 +224,15 @@ def test_where_nothing_can_be_written_it_is_compiled_and_said_once(tmp_path: Pat
 
     assert 1 == said.count("warning: the compiled engine is not kept")
     assert "data saved" not in said
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="the system has no owners of files")
+def test_kernels_in_a_folder_of_another_user_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setattr(compiling.caches, "place", lambda: tmp_path)
+    assert 2 == len(compiling.readable(compiling.readable))
+    monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
+
+    assert 1 == len(compiling.readable(compiling.readable))
