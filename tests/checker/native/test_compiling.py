@@ -20,6 +20,7 @@ from numba.core.dispatcher import Dispatcher
 from statewalk.checker.machine import compiling
 from statewalk.checker.machine.locks import waited_for
 from statewalk.checker.native.kernels import tables
+from statewalk.dsl import caches
 from tests.places import ROOT
 
 KERNELS = [name for name in compiling.SOURCES if "kernels" in name]
@@ -231,7 +232,7 @@ def test_kernels_in_a_folder_of_another_user_are_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
-    monkeypatch.setattr(compiling.caches, "place", lambda: tmp_path)
+    monkeypatch.setattr(caches, "place", lambda: tmp_path)
     assert 2 == len(compiling.readable(compiling.readable))
     monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
 
