@@ -60,13 +60,14 @@ def read(folder: Path, key: Identity, actions: int) -> Saved:
     RunError[SW343] where none that is there is whole
     """
     wrong: list[str] = []
+    missing = ""
     for name in (MANIFEST, BEFORE):
         try:
             manifest = read_manifest(folder / name)
             refuse_another(folder, manifest, FORMAT, key)
-            return replace(_load(folder, manifest, actions), damage=wrong[0] if wrong else "")
+            return replace(_load(folder, manifest, actions), damage=wrong[0] if wrong else missing)
         except FileNotFoundError:
-            continue
+            missing = f"{folder / name} is missing"
         except Damaged as damage:
             wrong.append(str(damage))
         except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:

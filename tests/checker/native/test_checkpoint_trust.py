@@ -114,6 +114,15 @@ def test_arrays_that_no_search_writes_are_damage_though_their_digests_fit(
     assert "is damaged" in refused(options)
 
 
+def test_a_newest_manifest_that_is_missing_is_told(tmp_path: Path) -> None:
+    options = begun(tmp_path)
+    (tmp_path / MANIFEST).unlink()
+
+    found = native.explore(MODEL, options)
+
+    assert any(f"{MANIFEST} is missing" in said for said in found.warnings)
+
+
 def test_a_level_of_another_search_hides_no_violation(tmp_path: Path) -> None:
     spec = tmp_path / "alike.py"
     spec.write_text(ALIKE)
