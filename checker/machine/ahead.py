@@ -24,7 +24,7 @@ _IDS = ("u1", "u2")
 _TUPLES = {
     "Rows": ("arrays", "id[][] u8[] u8[] u8[][]"),
     "Segment": ("arrays", "id[][] u8[] u8[] u8[][] i8[]"),
-    "Tries": ("arrays", "i4[] i4[][] i4[] u8[] i4[] i8[] i8[] i4[] i4[]"),
+    "Tries": ("arrays", "i4[] i4[][] i4[] u8[] i4[] i8[] i8[] i4[] i4[] i8[][]"),
     "Outcomes": (
         "arrays",
         "u8[] u8[] i8[] i4[] i4[] i4[] i4[] i8[] i8[] i4[] i8[] u8[] u8[] u8[][]",
@@ -38,7 +38,7 @@ _TUPLES = {
         "u4[][] u4[][] u8[][] u8[] i8[] i8[] i8[] i8[][] i8[][] u1[][] i8[][] i8[][] i8[]",
     ),
     "Stride": ("arrays", "i4[] i4[] i4[] i4[] u4[] u8[] i8[] i8[] u1[]"),
-    "Scratch": ("arrays", "i4[] i4[] i4[] u8[] u8[] i8[] i8[] i8[] i4[]"),
+    "Scratch": ("arrays", "i4[] i4[] i4[] u8[] u8[] i8[] i8[] i8[] i4[] i8[]"),
     "OrbitTables": (
         "orbit_arrays",
         "i8[] i8[] i4[] u8[][] i8[] i4[] i4[] u8[][] i8[] i4[] i4[] i8[] i4[] i8[] i4[] i4[] u1[] "
