@@ -72,6 +72,8 @@ def test_too_few_files_are_no_verdict(files: int) -> None:
         ["sh", "-c", asked], cwd=ROOT, capture_output=True, text=True, check=False
     )
 
+    if "<frozen site>" in found.stderr:
+        pytest.skip("Python itself does not begin, before any of our code")
     assert found.returncode in (0, 3, 127)  # some machines need fewer, and some for Python
     assert "Traceback" not in found.stderr
 
