@@ -102,7 +102,7 @@ ENTERS: dict[str, str] = {
     "dsl/fizz": "blocks errors mutants source",
     "dsl/fizz/rules": "errors fizz/names fizz/text source state",
     "dsl/fizz/runtime": "binding declared errors flows state values view words",
-    "dsl/fizz/text": "blocks caches declared errors files source",
+    "dsl/fizz/text": "blocks caches declared errors files inputs source",
     "dsl/fizz/translate": (
         "binding blocks errors files fizz/names fizz/rules fizz/text model source values"
     ),

@@ -16,6 +16,7 @@ from statewalk.dsl.fizz.text.build import Build
 from statewalk.dsl.fizz.text.build_exprs import BuildError
 from statewalk.dsl.fizz.text.meant import STATEMENTS, meant
 from statewalk.dsl.fizz.text.tokens import Blocks, TokenError
+from statewalk.dsl.inputs import unnoticed
 from statewalk.dsl.source.nodes import MAX_DEPTH, too_deep, too_nested
 
 _GRAMMAR = Path(__file__).with_name("fizz.lark")
@@ -28,16 +29,17 @@ _STATEMENT = frozenset({"RETURN", "PASS", "K_REQUIRE", "IF"})
 
 @lru_cache(maxsize=1)
 def _parser() -> Lark:
-    return Lark(
-        _GRAMMAR.read_text(encoding="utf-8"),
-        parser="lalr",
-        lexer="basic",
-        start="file",
-        maybe_placeholders=True,
-        propagate_positions=True,
-        postlex=Blocks(),
-        cache=_tables(),
-    )
+    with unnoticed():  # the tables say nothing of a spec
+        return Lark(
+            _GRAMMAR.read_text(encoding="utf-8"),
+            parser="lalr",
+            lexer="basic",
+            start="file",
+            maybe_placeholders=True,
+            propagate_positions=True,
+            postlex=Blocks(),
+            cache=_tables(),
+        )
 
 
 def _tables() -> str | bool:
