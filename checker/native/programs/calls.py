@@ -113,7 +113,7 @@ class Calls(Expressions):
         if name in ("min", "max") and len(node.args) > 1 and not node.keywords:
             return self._extreme(node, name)
         function = self.machine.function_of(callee)
-        if function is not None and not self.machine.is_pure_call(function, node):
+        if function is not None and not self.machine.is_pure(function):
             return self.inlined(function, [], node)
         if not self._is_pure(callee):
             raise self.no(node, "a call of what is not known to only look")

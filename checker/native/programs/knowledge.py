@@ -240,10 +240,6 @@ class Knowledge:
         found: Domain = self.domain_of_class(hint)
         return found if found is not ANYTHING else None
 
-    def is_pure_call(self, function: Function, node: ast.Call) -> bool:
-        """Return whether a call can be one operation."""
-        return self.is_pure(function)
-
     def _reads_roles(self, function: Function) -> bool:
         """Whether a function may read fields of roles that it is given."""
         for node in walk(function.node):

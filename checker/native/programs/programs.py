@@ -148,7 +148,7 @@ def compiled(text: str, *, fully: bool) -> Any:
     return engine
 
 
-def wanted_of(root: Root, event_on: bool | None = None) -> Wanted | None:
+def wanted_of(root: Root) -> Wanted | None:
     """Return what a root of a search wants; None where it has no text."""
     if root.source is None:
         return None

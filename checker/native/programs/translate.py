@@ -338,7 +338,7 @@ class Body:
 
     # -- slots -------------------------------------------------------------------------------------
 
-    def read(self, slot: str, written: bool = True) -> str:
+    def read(self, slot: str) -> str:
         """Return the number of what a slot holds: now, or before the step."""
         if self.side:
             return self.a.call("number", f"ptr %run, i32 {slot}, i32 1")
