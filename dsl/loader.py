@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from types import FunctionType
 from typing import Any, Literal
@@ -36,7 +35,6 @@ from statewalk.dsl.lowering.conjuncts import split_property
 from statewalk.dsl.lowering.lower import Lowering
 from statewalk.dsl.model import Dialect, Model, Property, Refined
 from statewalk.dsl.mutants import run_spec
-from statewalk.dsl.remembered import Inputs, remembered
 from statewalk.dsl.rules.all import allowed, check_tree
 from statewalk.dsl.source.folding import fold_constants
 from statewalk.dsl.source.imports import is_authored, is_ours
@@ -82,8 +80,7 @@ def load(
         with reading:
             loading = run_spec(source, given)
             loading.refined, loading.listed = refined, listed
-            inputs = partial(reading.inputs, loading)
-            model = model_of(loading, str(path), optimize=optimize, inputs=inputs)
+            model = model_of(loading, str(path), optimize=optimize)
             if source.dialect == "fizz":
                 model = _warned_of_options(source, loading, model)
         return replace(model, inputs=reading.inputs(loading))
@@ -159,16 +156,12 @@ def _warned_of_options(source: Source, loading: Loading, model: Model) -> Model:
     return replace(model, warnings=(*model.warnings, *said)) if said else model
 
 
-def model_of(
-    loading: Loading, path: str, *, optimize: bool = True, inputs: Inputs | None = None
-) -> Model:
-    """The Model of modules that ran. What is wrong in their text need not be looked for again where
-    it is known from which files, ``inputs``, they were loaded.
-    """
+def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
+    """The Model of modules that ran."""
     tree = read_tree(loading)
     mistakes = Mistakes()
     refuse_same_names(tree, mistakes)
-    remembered(loading, mistakes, inputs, lambda: check_tree(tree, mistakes))
+    check_tree(tree, mistakes)
     mistakes.raise_if_any()
     expand_blocks(tree, mistakes)
     mistakes.raise_if_any()

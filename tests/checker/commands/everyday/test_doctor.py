@@ -77,7 +77,7 @@ def test_a_user_without_a_home_has_no_caches(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)
 
     assert "this user has no home folder" in doctor._caches().found
-    assert caches.folder("found") is None
+    assert caches.folder("kernels") is None
 
 
 def test_caches_of_another_user_are_not_believed(
@@ -88,4 +88,4 @@ def test_caches_of_another_user_are_not_believed(
     monkeypatch.setattr("os.geteuid", lambda: (tmp_path / "statewalk").stat().st_uid + 1)
 
     assert "belongs to another user" in doctor._caches().found
-    assert caches.folder("found") is None
+    assert caches.folder("kernels") is None
