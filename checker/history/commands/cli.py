@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _PLACE = "Give another place with --{} FILE."
 FORMATS = ("jsonl", "viper", "edn", "polysi", "dbcop", "cobra")
+WRITTEN = ("jsonl", "edn")
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -102,8 +103,8 @@ def _add_convert(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "convert", help="write a history in another format and say what was dropped"
     )
     convert.add_argument("file", type=Path, metavar="FILE", help="a history file or log folder")
-    convert.add_argument("to_file", type=Path, metavar="TO", help="the file or folder to write")
-    convert.add_argument("--to", choices=FORMATS, default="jsonl", help="its format (jsonl)")
+    convert.add_argument("to_file", type=Path, metavar="TO", help="the file to write")
+    convert.add_argument("--to", choices=WRITTEN, default="jsonl", help="its format (jsonl)")
     _add_format(convert)
     _add_timeout(convert, " of reading FILE, with exit code 3; then nothing is written")
     convert.set_defaults(run=run_convert)
@@ -281,7 +282,7 @@ def run_convert(args: argparse.Namespace) -> int:
             raise HistoryError(
                 "the history would be written over itself",
                 source=str(args.file),
-                expected="another file or folder",
+                expected="another file",
                 code="SW706",
             )
         lost = formats.write(history, args.to_file, args.to)

@@ -22,11 +22,7 @@ READERS: dict[str, Callable[[Path], History]] = {
 }
 WRITERS: dict[str, Callable[[History, Path], list[str]]] = {
     "jsonl": jsonl.write,
-    "viper": viper.write,
     "edn": jepsen.write,
-    "polysi": polysi.write,
-    "dbcop": dbcop.write,
-    "cobra": cobra.write,
 }
 _HEAD = 1 << 16
 

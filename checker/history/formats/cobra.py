@@ -11,11 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from statewalk.checker.history.data import INFO, READ, WRITE, Builder, History
-from statewalk.checker.history.formats.plain import flatten, write_folder
 from statewalk.dsl.files import opened, read_bytes
 
 INITIAL_IDS = frozenset((0xBEBEEBEE, 0xDEADBEEF))
-_INITIAL_TXN, _INITIAL_WRITE = 0xBEBEEBEE, 0xDEADBEEF
 _GARBAGE_COLLECTION = frozenset((0x23332333, 0x66666666))
 _WORDS = {ord("S"): 1, ord("C"): 1, ord("W"): 3, ord("R"): 4}
 _EXPECTED = "a record that begins with S, W, R or C"
@@ -78,31 +76,6 @@ def _client(build: Builder, file: Path) -> None:
         at += 1 + 8 * words
     if open_ is not None:
         build.status[-1] = INFO
-
-
-def write(history: History, folder: Path) -> list[str]:
-    """Write one file per session; what was dropped, in words."""
-    plain = flatten(history, number_sessions=False, reserved=INITIAL_IDS | _GARBAGE_COLLECTION)
-    writer = {
-        (key, value): txn.number
-        for txn in plain.transactions
-        for kind, key, value in txn.operations
-        if kind == WRITE
-    }
-    sessions: dict[int, bytearray] = {}
-    for txn in plain.transactions:
-        body = sessions.setdefault(txn.session, bytearray())
-        body += struct.pack(">cQ", b"S", txn.number)
-        for kind, key, value in txn.operations:
-            if kind == WRITE:
-                body += struct.pack(">c3Q", b"W", value, key, value)
-            elif value:
-                body += struct.pack(">c4Q", b"R", writer.get((key, value), 0), value, key, value)
-            else:
-                body += struct.pack(">c4Q", b"R", _INITIAL_TXN, _INITIAL_WRITE, key, 0)
-        body += struct.pack(">cQ", b"C", txn.number)
-    write_folder(history, folder, (r"\w[\w-]{0,99}", "{:06d}"), sessions, plain.lost)
-    return plain.lost.told()
 
 
 def looks_like(folder: Path) -> bool:

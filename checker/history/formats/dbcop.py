@@ -10,7 +10,6 @@ import struct
 from pathlib import Path
 
 from statewalk.checker.history.data import FAIL, OK, READ, WRITE, Builder, History
-from statewalk.checker.history.formats.plain import flatten
 from statewalk.dsl.files import read_bytes
 
 _HEADER = struct.Struct("<5Q")
@@ -79,27 +78,6 @@ def _transaction(build: Builder, data: _Bytes, session: int) -> None:
     build.transaction(session, place=place, status=OK if committed else FAIL)
     for write, key, value in events:
         build.op(WRITE if write else READ, key, value or None)
-
-
-def write(history: History, path: Path) -> list[str]:
-    """Write committed register operations; what was dropped, in words."""
-    plain = flatten(history, keep_names=False)
-    sessions: dict[int, list[bytes]] = {}
-    keys, events = set[int](), 0
-    for txn in plain.transactions:
-        body = _SIZE.pack(len(txn.operations))
-        for kind, key, value in txn.operations:
-            body += _EVENT.pack(kind == WRITE, key, value, 1)
-            keys.add(key)
-        events += len(txn.operations)
-        sessions.setdefault(txn.session, []).append(body + b"\x01")
-    if sorted(sessions) != list(range(len(sessions))):
-        plain.lost["the names of sessions (now numbers)"] = 1
-    head = _HEADER.pack(0, len(sessions), len(keys), len(plain.transactions), events)
-    strings = _SIZE.pack(0) * 3
-    body = b"".join(_SIZE.pack(len(txns)) + b"".join(txns) for _, txns in sorted(sessions.items()))
-    path.write_bytes(head + strings + _SIZE.pack(len(sessions)) + body)
-    return plain.lost.told()
 
 
 def looks_like(head: bytes, size: int) -> bool:

@@ -11,7 +11,6 @@ from codecs import BOM_UTF8
 from pathlib import Path
 
 from statewalk.checker.history.data import READ, WRITE, Builder, History
-from statewalk.checker.history.formats.plain import flatten
 from statewalk.dsl.files import MOST, opened
 
 _LINE = re.compile(
@@ -68,17 +67,6 @@ def read(path: Path) -> History:
                     "a write of 0", f"line {number}", "another value; 0 is the initial one"
                 )
     return build.history()
-
-
-def write(history: History, path: Path) -> list[str]:
-    """Write committed register operations as text; what was dropped, in words."""
-    plain = flatten(history)
-    with path.open("w", encoding="utf-8") as out:
-        for txn in plain.transactions:
-            for kind, key, value in txn.operations:
-                word = "r" if kind == READ else "w"
-                out.write(f"{word}({key},{value},{txn.session},{txn.number})\n")
-    return plain.lost.told()
 
 
 def looks_like(head: bytes) -> bool:

@@ -7,32 +7,19 @@ whose only transaction is marked isInitial holds the initial state.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from statewalk.checker.history.data import (
-    APPEND,
     DELETE,
     INSERT,
-    LIST,
-    NIL,
-    OK,
-    RANGE,
     READ,
-    UNKNOWN,
     WRITE,
     Builder,
     History,
     Scalar,
 )
-from statewalk.checker.history.formats.plain import (
-    Lost,
-    has_times,
-    nothing_left,
-    record_in,
-    write_folder,
-)
+from statewalk.checker.history.formats.plain import record_in
 from statewalk.dsl.files import SaidTwice, read_bytes
 
 _OP = (
@@ -149,74 +136,3 @@ def _written(build: Builder, value: Any, where: str) -> Scalar:
     if found is None:
         raise build.fail("a write of null", where, "a unique value; a delete has a tombstone")
     return found
-
-
-class _Values:
-    """The values by their ids; 0, which is null in this format, becomes another integer.
-
-    `deleted` are those that a delete wrote, which is a write in this format: rows are live there.
-    """
-
-    def __init__(self, history: History, lost: Lost) -> None:
-        self.names, self.lost = history.values, lost
-        deletes = history.kind == DELETE
-        self.deleted = set(
-            zip(history.key[deletes].tolist(), history.value[deletes].tolist(), strict=True)
-        )
-        self.instead = 1 + max((v for v in self.names if isinstance(v, int)), default=0)
-
-    def __getitem__(self, value: int) -> Scalar | None:
-        if self.names[value] != 0:
-            return self.names[value]
-        self.lost[f"the value 0, which is null there (now {self.instead})"] += 1
-        return self.instead
-
-
-def write(history: History, folder: Path) -> list[str]:
-    """Write a log folder; what could not be expressed, in words."""
-    lost = Lost()
-    values = _Values(history, lost)
-    lines: dict[int, bytearray] = {}
-    for t in range(len(history)):
-        if history.status[t] != OK:
-            lost["transactions that did not commit"] += 1
-            continue
-        lost["times"] += has_times(history, t)
-        lost["transaction ids"] += t in history.names
-        lost["model states"] += t in history.states
-        ops = [x for op in history.operations(t) for x in _written_op(history, op, values, lost)]
-        lines.setdefault(int(history.session[t]), bytearray()).extend(_text({"value": ops}))
-    if not lines:
-        raise nothing_left(history)
-    lost["that the initial state is unknown"] += not history.initial_known
-    held = [["w", history.keys[k], values[v], True] for k, v in history.initial.items()]
-    more = {"Jinitial.log": _text({"value": held, "isInitial": True})} if held else {}
-    shape = (r"J(?!initial$)[\w-]{1,99}", "J{:04d}")
-    write_folder(history, folder, shape, lines, lost, more)
-    return lost.told()
-
-
-def _text(record: dict[str, Any]) -> bytes:
-    return json.dumps(record).encode() + b"\n"
-
-
-def _written_op(history: History, op: int, values: _Values, lost: Lost) -> list[list[Any]]:
-    kind, value = int(history.kind[op]), int(history.value[op])
-    if kind == RANGE:
-        b = history.bounds[op]
-        if "nil" in (b.low, b.high):
-            lost['ranges bounded by the string "nil", which is open there'] += 1
-            return []
-        live, dead = history.rows(op)
-        live += [row for row in dead if row in values.deleted]
-        dead = [row for row in dead if row not in values.deleted]
-        rows = [[{"id": history.keys[k], "val": values[v]} for k, v in p] for p in (live, dead)]
-        return [["range", *("nil" if x is None else x for x in (b.low, b.high)), *rows]]
-    if kind in (LIST, APPEND) or value == UNKNOWN:
-        lost["list operations and reads of unknown result"] += 1
-        return []
-    key = history.keys[history.key[op]]
-    if kind == READ:
-        return [["r", key, 0 if value == NIL else values[value], False]]
-    lost["the difference of insert and delete from write"] += kind != WRITE
-    return [["w", key, values[value], True]]

@@ -18,7 +18,7 @@ Record = dict[str, Any]
 Data = dict[str, Any]
 # what may be dropped without changing the verdict of any level
 HARMLESS = re.compile(
-    r"the names of |transaction ids|model states|the difference of insert|the value 0|"
+    r"the names of |transaction ids|model states|the difference of insert|"
     r"when indeterminate|that a session goes on|reads of unknown result"
 )
 KEYS = ([0, 1, 2], ["x", "nil", 3], [":a", 'b\r\n\\u00e9"', "J\ud800"], [-1, 2**70, 0x23332333])
@@ -128,17 +128,12 @@ def left(data: Data, lost: list[str], names: set[Any] | None = None) -> Data:
     """What is left of the data without what is listed; `names`: the sessions that keep theirs."""
     said = [re.sub(r" \(\d+ times\)$", "", line) for line in lost]
     initial = data["initial"]
-    if {"the initial state", "that the initial state is unknown"} & {*said} and (
-        "the initial state" in said or initial == "unknown"
-    ):
+    if "the initial state" in said:
         initial = []
-    sessions = []
-    for name, parts in data["sessions"]:
-        kept = [[_transaction(t, said) for t in part] for part in parts]
-        kept = [[t for t in part if t is not None] for part in kept]
-        kept = [part for part in kept if part]
-        if kept:
-            sessions.append((name, kept))
+    sessions = [
+        (name, [[_transaction(t, said) for t in part] for part in parts])
+        for name, parts in data["sessions"]
+    ]
     if any("goes on" in x for x in said):
         known = {n for n, _ in sessions} if names is None else names
         sessions = [
@@ -151,58 +146,23 @@ def left(data: Data, lost: list[str], names: set[Any] | None = None) -> Data:
         sessions = [(name if name in keep else None, parts) for name, parts in sessions]
     if any("names of sessions" in x for x in said):
         sessions = [(n if n is UNRECORDED else None, parts) for n, parts in sessions]
-    zero = [x for x in said if x.startswith("the value 0")]
-    if zero:
-        new = int(re.findall(r"now (\d+)", zero[0])[0])
-        sessions = [(n, [[_zero(t, new) for t in p] for p in parts]) for n, parts in sessions]
-        initial = _zero({"ops": [["x", initial]]}, new)["ops"][0][1]
     return {"initial": initial, "sessions": sessions, "said": said}
 
 
-def _zero(t: Any, new: int) -> Any:
-    def put(v: Any) -> Any:
-        return ["zero"] if v in (0, new) and type(v) is int else v
-
-    def rows(part: Any) -> Any:
-        return [[k, put(v)] for k, v in part] if type(part) is list else part
-
-    return {**t, "ops": [
-        [*o[:3], rows(o[3]), rows(o[4])] if o[0] == "range"
-        else ["x", rows(o[1])] if o[0] == "x" else [*o[:2], *map(put, o[2:])]
-        for o in t["ops"]
-    ]}  # fmt: skip
-
-
 DROPPED: dict[str, Callable[[list[Any], bool], bool]] = {
-    "range and list operations": lambda o, ok: o[0] in ("range", "append") or _of_list(o),
     "range queries": lambda o, ok: o[0] == "range",
     "reads of unknown result": lambda o, ok: ok and len(o) == 2,
-    "list operations and reads of unknown result": lambda o, ok: (
-        (ok and len(o) == 2) or o[0] == "append" or _of_list(o)
-    ),
-    'ranges bounded by the string "nil", which is open there': lambda o, ok: (
-        o[0] == "range" and "nil" in o[1:3]
-    ),
 }
 
 
-def _of_list(op: list[Any]) -> bool:
-    return op[0] == "r" and len(op) == 3 and type(op[2]) is list
-
-
-def _transaction(t: Record, said: list[str]) -> Record | None:
+def _transaction(t: Record, said: list[str]) -> Record:
     ok = t["status"] == "ok"
-    if not ok and "transactions that did not commit" in said:
-        return None
     ops = [o for o in t["ops"] if not any(DROPPED[x](o, ok) for x in said if x in DROPPED)]
-    if ok and not ops and "transactions without operations" in said:
-        return None
     if any("insert and delete" in x for x in said):
         ops = [["w", *o[1:]] if o[0] in ("i", "d") else o for o in ops]
-        ops = [[*o[:3], sorted(o[3] + o[4], key=str), []] if o[0] == "range" else o for o in ops]
     if any("found nothing" in x for x in said) and not ok:
         ops = [o[:2] if o[0] == "r" and o[2:] == [None] else o for o in ops]
-    gone = {"transaction ids": ["id"], "model states": ["state"], "times": ["begin", "end"]}
+    gone = {"transaction ids": ["id"], "model states": ["state"]}
     if t["status"] == "info":
         gone["when indeterminate transactions were given up"] = ["end"]
     dropped = {name for x in said for name in gone.get(x, [])}

@@ -9,7 +9,7 @@ import pytest
 
 from statewalk.checker.history.collect.databases import DATABASES
 from statewalk.checker.history.collect.workloads import WORKLOADS
-from statewalk.checker.history.commands.cli import FORMATS, add_parser
+from statewalk.checker.history.commands.cli import FORMATS, WRITTEN, add_parser
 from statewalk.checker.history.decide.check import check
 from statewalk.checker.history.decide.scan import scan
 from statewalk.checker.history.explain.anomaly import explain
@@ -34,7 +34,7 @@ def test_every_level_format_and_anomaly_is_documented() -> None:
 
 
 def test_the_command_line_knows_every_level_and_format() -> None:
-    assert tuple(READERS) == tuple(WRITERS) == FORMATS
+    assert (tuple(READERS), tuple(WRITERS)) == (FORMATS, WRITTEN)
 
 
 def test_every_option_is_documented_and_every_documented_option_exists() -> None:

@@ -79,7 +79,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         (["check", "folder", "--svg", "a.svg"], ["SW709 there is one drawing for one history"]),
         (["check", "good.jsonl", "--json", "no/x"], ["SW403 no/x cannot be written: No such"]),
         (["convert", "good.jsonl", "good.jsonl"], ["good.jsonl: SW706", "written over itself"]),
-        (["convert", "good.jsonl", "./folder/../good.jsonl"], ["SW706", "another file or folder"]),
+        (["convert", "good.jsonl", "./folder/../good.jsonl"], ["SW706", "another file"]),
         (["convert", "good.jsonl", "no/such/x"], ["no/such/x: SW403 cannot be written"]),
         (["collect", "o", "--isolation", "high"], ["SW708 no isolation level 'high'", "snapshot"]),
         (["collect", "o", "--database", "sqlite"], ["SW708 no file for SQLite", "--url FILE"]),

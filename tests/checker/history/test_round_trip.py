@@ -81,49 +81,6 @@ def test_what_goes_on_after_a_crash_is_a_new_process(tmp_path: Path) -> None:
     assert ["that a session goes on after an indeterminate transaction"] == lost
 
 
-@pytest.mark.parametrize("name", ["polysi", "dbcop", "cobra", "viper"])
-def test_sessions_that_share_a_name_are_not_put_into_order(name: str, tmp_path: Path) -> None:
-    history = from_records([
-        {"session": 1, "ops": [["w", 1, 2]]},
-        {"session": 1, "status": "info", "ops": [["w", 1, 3]]},
-        {"session": 1, "ops": [["r", 1, None], ["w", 2, 9]]},
-    ])  # fmt: skip
-
-    back, _ = converted(history, name, tmp_path / "h")
-
-    assert back is not None
-    assert 2 == len(set(back.session.tolist()))
-    assert judged(history)["strong-session-si"] == judged(back)["strong-session-si"]
-
-
-@pytest.mark.parametrize(("name", "session"), [("cobra", "000000"), ("viper", "J0000")])
-def test_a_session_that_keeps_its_name_is_not_listed(
-    name: str, session: str, tmp_path: Path
-) -> None:
-    outcomes = enumerate(("ok", "info", "ok"), 1)
-    history = from_records(
-        {"session": session, "status": status, "ops": [["w", 1, value]]}
-        for value, status in outcomes
-    )
-
-    back, lost = converted(history, name, tmp_path / "h")
-
-    assert back is not None
-    assert session in back.sessions
-    assert not [what for what in lost if "names" in what]
-
-
-@pytest.mark.parametrize("name", ["viper", "cobra"])
-def test_a_folder_with_another_history_is_not_written_into(name: str, tmp_path: Path) -> None:
-    one, two = ({"session": s, "ops": [["w", 1, s]]} for s in (1, 2))
-    formats.write(from_records([one, two]), tmp_path / "h", name)
-
-    with pytest.raises(HistoryError, match="SW707"):
-        formats.write(from_records([one]), tmp_path / "h", name)
-
-    assert 2 == len(formats.read(tmp_path / "h"))
-
-
 def test_a_stated_initial_state_that_is_then_unknown_is_said_to_be_lost(tmp_path: Path) -> None:
     (tmp_path / "h").write_text(
         '{"statewalk-history": 1, "initial": [["x", 1]]}\n{"session": 1, "ops": []}\n'

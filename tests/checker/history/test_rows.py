@@ -181,18 +181,6 @@ def test_an_initial_value_of_a_list_is_refused() -> None:
     assert "SW704" == error.value.code
 
 
-def test_deletes_and_their_tombstones_keep_their_verdict_in_vipers_format(tmp_path: Path) -> None:
-    held = {"statewalk-history": 1, "initial": [[2, 9]]}
-    records = [held, txn(1, ["d", 1, 5]), txn(2, ["range", 0, 3, [], [[1, 5], [2, 9]]])]
-
-    lost = formats.write(from_records(records), tmp_path / "logs", "viper")
-    back = formats.read(tmp_path / "logs")
-
-    assert any("insert and delete" in line for line in lost)
-    assert [] == scan(back)[1]
-    assert check(back, "serializable").holds
-
-
 # -- lists that are not empty at the start
 
 
