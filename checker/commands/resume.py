@@ -105,6 +105,8 @@ def read_request(folder: Path) -> tuple[str, dict[str, Any], Any]:
             raise ValueError
         file_name(about["spec"])
         options = TypeAdapter(CheckOptions).validate_python(given)
+        for place in (options.graph, options.checkpoint, *map(str, options.spark.values())):
+            file_name(place or "")
         constants = {file_name(k): GivenText(v) for k, v in about["constants"].items()}
         return _as_named(about), constants, options
     except (

@@ -21,6 +21,9 @@ from statewalk.checker.native.manifests import Damaged, damaged, why_unread
 from statewalk.dsl.files import opened
 
 _PIECE = 1 << 22  # bytes that are looked at together
+_MOST = 1 << 48  # numbers in a file
+SavedColumn = tuple[str, str, int | None, int, int]
+"""A file's name, the type and width of its numbers, how many there are, and their CRC-32."""
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -109,16 +112,15 @@ class Column:
 
     # -- saved and found again ---------------------------------------------------------------------
 
-    def saved(self) -> list[Any]:
-        """What is to know of the file, as JSON has it."""
-        return [self.path.name, self.dtype.str, self.width, self.n, self.check]
+    def saved(self) -> SavedColumn:
+        """What is to know of the file."""
+        return self.path.name, self.dtype.str, self.width, self.n, self.check
 
 
-def found(folder: Path, about: list[Any], types: tuple[str, ...]) -> Column:
+def found(folder: Path, about: SavedColumn, types: tuple[str, ...]) -> Column:
     """A column that was saved, not looked at. Raises ValueError for what is none of such types."""
     name, dtype, width, n, check = about
-    counts = (n, check, *(() if width is None else (width,)))
-    numbers = all(type(number) is int and number >= 0 for number in counts)
+    numbers = all(0 <= number < _MOST for number in (n, check, width or 0))
     if name != Path(name).name or not name.endswith(COLUMN) or dtype not in types or not numbers:
         raise ValueError(f"{name} is no column")
     return Column(folder / name, dtype, width, True, n, check)

@@ -70,9 +70,9 @@ def _explore(
     saved = in_files = writer = None
     if options.checkpoint and options.resume:
         with interruptible("reading what was saved"):
-            in_files = saving.read(Path(options.checkpoint), key, len(model.actions))
+            in_files = saving.read(Path(options.checkpoint), key, model)
             if in_files is None:
-                saved = checkpoints_read.read(Path(options.checkpoint), key, len(model.actions))
+                saved = checkpoints_read.read(Path(options.checkpoint), key, model)
     values = in_files.values if in_files is not None else None
     search = start(model, options, saved, laid_out=values)
     search.learner.urgent = search.urgent
@@ -81,7 +81,7 @@ def _explore(
     if in_files is not None:
         saving.restore(search, disk, in_files)
         writer = DiskWriter(folder, key, every=every, lock=lock)
-        writer.go_on(in_files, search.layout)
+        writer.go_on(in_files.manifest, search.layout)
     elif options.checkpoint:
         writer = checkpoints.writer(
             options.checkpoint, key, saved, search.layout, every, lock, DiskWriter

@@ -21,12 +21,11 @@ from typing import Any
 import numpy as np
 
 from statewalk.checker.contract.saved import BEFORE, COLUMN, MANIFEST
-from statewalk.checker.disk.columns import Column, found, look_at
+from statewalk.checker.disk.columns import Column, SavedColumn, found, look_at
 from statewalk.checker.disk.runs import Run, States
 from statewalk.checker.disk.search import Disk, Links
-from statewalk.checker.engines.layout import Layout
-from statewalk.checker.native.checkpoints import FORMAT, Totals, Writer
-from statewalk.checker.native.checkpoints_read import restore_layout, take_up, totals_in
+from statewalk.checker.native.checkpoints import FORMAT, Manifest, Totals, Writer
+from statewalk.checker.native.checkpoints_read import check_totals, restore_layout, take_up
 from statewalk.checker.native.manifests import (
     Damaged,
     Identity,
@@ -34,11 +33,13 @@ from statewalk.checker.native.manifests import (
     read_arrays,
     read_manifest,
     refuse_another,
+    shaped,
     write_manifest,
 )
 from statewalk.checker.native.state import Column as Numbers
 from statewalk.checker.native.state import Search
 from statewalk.checker.native.states import Level
+from statewalk.dsl.model import Model
 
 _WORDS, _LINKS = ("<u8",), ("<i8",)
 _IDS = ("|u1", "<u2", "<u4")
@@ -89,35 +90,44 @@ class DiskWriter(Writer):
                 file.unlink()
         disk.drop_old()
 
-    def go_on(self, saved: SavedInFiles, layout: Layout) -> None:
-        """Take over what an earlier process committed."""
-        manifest = saved.manifest
-        self.files = {name: (size, digest) for name, (size, digest) in manifest["files"].items()}
-        self.values, self.run, self.begun = list(manifest["values"]), manifest["run"], True
-        self.written = [len(slot.values) for slot in layout.slots]
-        self.committed = manifest["depth"]
-        self.saved = (self.committed + 1, saved.totals.seconds)
-
 
 # -- reading -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class About:
+    """What a manifest says of files: the states of each level, the depth from which on there are
+    files, how many there were, and the columns.
+    """
+
+    sizes: tuple[int, ...]
+    since: int
+    named: int
+    links: SavedColumn
+    runs: tuple[tuple[SavedColumn, ...], ...]
+    level: SavedColumn
+
+
+@dataclass(frozen=True)
+class ManifestInFiles(Manifest):
+    """The manifest of a search in files."""
+
+    disk: About
 
 
 @dataclass(frozen=True)
 class SavedInFiles:
     """What a folder holds: a search as it was before the stage that expands its last level."""
 
-    manifest: Mapping[str, Any]
-    totals: Totals
+    manifest: ManifestInFiles
     values: tuple[Mapping[str, Any], ...]
-    sizes: tuple[int, ...]
     links: Column
     runs: tuple[Run, ...]
     level: Column
 
 
-def read(folder: Path, key: Identity, actions: int) -> SavedInFiles | None:
-    """What a folder holds of a search in files, of a spec with so many actions; None where it holds
-    something else.
+def read(folder: Path, key: Identity, model: Model) -> SavedInFiles | None:
+    """What a folder holds of a search of a model in files; None where it holds something else.
 
     Raises:  RunError[SW341] where it is of another search; RunError[SW343] for a file that is
     missing or not what was written
@@ -131,39 +141,40 @@ def read(folder: Path, key: Identity, actions: int) -> SavedInFiles | None:
         return None
     try:
         refuse_another(folder, manifest, FORMAT, key)
-        return _saved(folder, manifest, actions)
+        return _saved(folder, manifest, model)
     except Damaged as damage:
         raise damaged([str(damage)]) from None
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise damaged([f"{path} does not describe a search ({error})"]) from None
 
 
-def _saved(folder: Path, manifest: Mapping[str, Any], actions: int) -> SavedInFiles:
-    about, run = manifest["disk"], manifest["run"]
-    if not all(type(about[name]) is int for name in ("since", "named")):
+def _saved(folder: Path, manifest: Mapping[str, Any], model: Model) -> SavedInFiles:
+    said = shaped(ManifestInFiles, manifest)
+    about, totals, sizes = said.disk, said.totals, said.disk.sizes
+    check_totals(totals, model)
+    if about.since < 0 or about.named < 0:
         raise ValueError("its files are not numbered")
+    if not sizes or min(sizes) < 0 or not said.values:
+        raise ValueError("it has no level, or no values")
     values = [
-        read_arrays(folder / Path(name).name, run, *manifest["files"][name])
-        for name in manifest["values"]
+        read_arrays(folder / Path(name).name, said.run, *said.files[name]) for name in said.values
     ]
     runs = []
-    for words in about["runs"]:
+    for words in about.runs:
         fp, *low = (found(folder, word, _WORDS) for word in words)
         runs.append(Run(fp, low[0] if low else None))
     saved = SavedInFiles(
-        manifest,
-        totals_in(manifest["totals"], actions),
+        said,
         tuple(values),
-        tuple(map(int, about["sizes"])),
-        found(folder, about["links"], _LINKS),
+        found(folder, about.links, _LINKS),
         tuple(runs),
-        found(folder, about["level"], _IDS),
+        found(folder, about.level, _IDS),
     )
-    totals, n = saved.totals, sum(saved.sizes)
-    if (totals.initial, totals.initial + sum(totals.fresh)) != (saved.sizes[0], n):
+    n = sum(sizes)
+    if (totals.initial, totals.initial + sum(totals.fresh)) != (sizes[0], n):
         raise ValueError("its counts are not those of its levels")
     ends = saved.links.n, sum(run.n for run in runs), runs[-1].n, saved.level.n
-    if ends != (n, n, saved.sizes[-1], saved.sizes[-1]) or saved.level.width is None:
+    if ends != (n, n, sizes[-1], sizes[-1]) or saved.level.width is None:
         raise ValueError("its files are not as large as its levels")
     for column in (saved.links, saved.level, *(c for run in runs for c in run.columns)):
         look_at(column)
@@ -172,9 +183,11 @@ def _saved(folder: Path, manifest: Mapping[str, Any], actions: int) -> SavedInFi
 
 def restore(search: Search, disk: Disk, saved: SavedInFiles) -> None:
     """Bring a search that was just started to where the saved one was."""
-    shape, level = search.shape, saved.level
+    shape, level, about = search.shape, saved.level, saved.manifest.disk
     assert level.width is not None
     restore_layout(saved.values, search.layout, search.model)
+    if level.width > len(search.layout.slots):
+        raise damaged([f"{level.path} has states of more values than there are"])
     search.learner.learned.contribute_all()
     search.widen()
     shape.width = max(shape.width, level.width)
@@ -182,16 +195,15 @@ def restore(search: Search, disk: Disk, saved: SavedInFiles) -> None:
         shape.dtype = level.dtype
     first = 0
     disk.links, disk.seen = saved.links, list(saved.runs)
-    for size in saved.sizes:
+    for size in about.sizes:
         search.complete(Links(disk.links, first, size))
         first += size
-    disk.level = States(disk.seen[-1], disk.links, level, None, first - saved.sizes[-1])
-    about = saved.manifest["disk"]
-    disk.since, disk.named, disk.linked = about["since"], about["named"], about["links"]
+    disk.level = States(disk.seen[-1], disk.links, level, None, first - about.sizes[-1])
+    disk.since, disk.named, disk.linked = about.since, about.named, about.links
     search.level = search.level.kept(np.zeros(0, np.int64))
     known = {column.path.name for column in disk.columns()}
     for file in disk.folder.glob(f"*{COLUMN}"):  # what was written after the last commit
         if file.name not in known:
             file.unlink()
-    take_up(search, saved.totals)
+    take_up(search, saved.manifest.totals)
     search.queue = disk.n

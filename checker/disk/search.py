@@ -7,13 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from statewalk.checker.contract.saved import COLUMN, LINKS
 from statewalk.checker.contract.search import StoppedBy
-from statewalk.checker.disk.columns import Column
+from statewalk.checker.disk.columns import Column, SavedColumn
 from statewalk.checker.disk.merging import Held, Merging, in_order
 from statewalk.checker.disk.runs import Run, States, first_to_merge, merge, new_run, new_states
 from statewalk.checker.machine.home import go_home
@@ -91,7 +90,7 @@ class Disk:
     done: int = 0
     seen: list[Run] = field(default_factory=list)
     links: Column = field(init=False)
-    linked: list[Any] = field(default_factory=list)  # where these end with the last whole level
+    linked: SavedColumn | None = None  # where these end with the last whole level
     written: list[States] = field(default_factory=list)
     slice: int = 1  # states that are sorted out together
     since: int = 0

@@ -19,7 +19,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
@@ -42,6 +42,7 @@ from statewalk.checker.native.manifests import (
 from statewalk.checker.native.state import Column, Search
 from statewalk.checker.native.states import Level
 from statewalk.checker.states.fingerprints import FINGERPRINT_VERSION
+from statewalk.dsl.errors import printable
 from statewalk.dsl.inputs import by_name
 from statewalk.dsl.model import Model
 from statewalk.dsl.values.stored import encode
@@ -55,6 +56,18 @@ _MOST = 1 << 30  # the same while nothing can be written: then saving is given u
 
 
 @dataclass(frozen=True)
+class SavedFinding:
+    """A finding, with the text of what it raised; steps are actions with the options taken."""
+
+    property: str
+    kind: str
+    initial: int
+    steps: tuple[tuple[int, tuple[int, ...]], ...]
+    failing: tuple[int, tuple[int, ...]] | None
+    error: str | None
+
+
+@dataclass(frozen=True)
 class Totals:
     """The counters of a search at the beginning of a stage."""
 
@@ -63,8 +76,19 @@ class Totals:
     fresh: tuple[int, ...]
     cut: Mapping[str, int]
     seconds: float
-    found: tuple[Mapping[str, Any], ...]
+    found: tuple[SavedFinding, ...]
     represented: int = 0  # states, where orbits are searched
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a manifest says beside what it is of."""
+
+    run: str
+    depth: int
+    values: tuple[str, ...]
+    files: Mapping[str, tuple[int, str]]  # name -> size, digest
+    totals: Totals
 
 
 @dataclass(frozen=True)
@@ -78,8 +102,7 @@ class Saved:
     values: tuple[Mapping[str, Array], ...]
     levels: tuple[tuple[Array, Array, Array], ...]
     rows: Array
-    totals: Totals
-    manifest: Mapping[str, Any]
+    manifest: Manifest
     damage: str = ""
 
 
@@ -149,6 +172,13 @@ class Writer:
     given_up: bool = False
     warnings: list[str] = field(default_factory=list)
 
+    def go_on(self, saved: Manifest, layout: Layout) -> None:
+        """Take over what an earlier process committed."""
+        self.files, self.values = dict(saved.files), list(saved.values)
+        self.run, self.begun = saved.run, True
+        self.written = [len(slot.values) for slot in layout.slots]
+        self.note(saved.depth, saved.totals.seconds)
+
     def level(self, depth: int, level: Level, links: Column) -> None:
         """Take a level's fingerprints and its links, as they are kept, for the next commit.
 
@@ -200,13 +230,13 @@ class Writer:
         if done and size >= _TELLING:
             self.speed, self.took = size / max(1e-9, self.took), 0.0
         if done:
-            self.note(search, depth)
+            self.note(depth, search.seconds)
         else:
             self._remove(f"frontier-{depth:04}.npz")
 
-    def note(self, search: Search, depth: int) -> None:
+    def note(self, depth: int, seconds: float) -> None:
         """Remember what is saved now."""
-        self.committed, self.saved = depth, (depth + 1, search.seconds)
+        self.committed, self.saved = depth, (depth + 1, seconds)
 
     def trying(self, do: Callable[[], object]) -> bool:
         """Do something with files; whether it was done. What kept it from being done is noted."""
@@ -286,7 +316,7 @@ class Writer:
                 if name == frontier or not name.startswith("frontier-")
             },
             "values": self.values,
-            "totals": {**vars(totals), "cut": dict(totals.cut)},
+            "totals": asdict(totals),
         }
 
     def _drop_frontiers(self, depth: int) -> None:
@@ -371,9 +401,11 @@ def _encode_path(path: tuple[Any, ...]) -> bytes:
     return result
 
 
-def _finding_out(finding: Finding) -> dict[str, Any]:
+def _finding_out(finding: Finding) -> SavedFinding:
     error = finding.error
-    return {**finding_out(finding), "error": None if error is None else str(error)}
+    return SavedFinding(
+        **finding_out(finding), error=None if error is None else printable(str(error))
+    )
 
 
 def writer(
@@ -385,14 +417,7 @@ def writer(
     if saved is None:
         result.trying(lambda: None)
         return result
-    result.files = {
-        name: (size, digest) for name, (size, digest) in saved.manifest["files"].items()
-    }
-    result.values = list(saved.manifest["values"])
-    result.written = [len(slot.values) for slot in layout.slots]
-    result.committed = int(saved.manifest["depth"])
-    result.saved = (result.committed + 1, saved.totals.seconds)
-    result.run, result.begun = saved.manifest["run"], True
+    result.go_on(saved.manifest, layout)
     if saved.damage:
         result.warnings.append(f"{saved.damage}. The search went on from {result.saved_at}.")
         # the damaged manifest must not take the place of the whole one with the next commit

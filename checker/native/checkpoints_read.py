@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from statewalk.checker.contract.saved import BEFORE, MANIFEST
 from statewalk.checker.contract.search import Finding, finding_in
 from statewalk.checker.engines.layout import Layout
-from statewalk.checker.native.checkpoints import FORMAT, Saved, Totals
+from statewalk.checker.native.checkpoints import FORMAT, Manifest, Saved, Totals
 from statewalk.checker.native.kernels.arrays import Array
 from statewalk.checker.native.manifests import (
     Damaged,
@@ -21,12 +21,14 @@ from statewalk.checker.native.manifests import (
     read_arrays,
     read_manifest,
     refuse_another,
+    shaped,
 )
 from statewalk.checker.native.state import Search
 from statewalk.dsl.errors import StatewalkError
 from statewalk.dsl.model import Model
 from statewalk.dsl.state.decoding import decode
 
+_MOST = 1 << 63  # counts are numbers of machines
 # dimensions and types of arrays, by name
 _LEVEL = {"fp": (1, "uint64"), "low": (1, "uint64"), "link": (1, "int64")}
 _ROWS = {"rows": (2, "uint8 uint16 uint32")}
@@ -36,25 +38,8 @@ _VALUES = {
 }  # fmt: skip
 
 
-def _validated(manifest: Mapping[str, Any]) -> tuple[int, list[str]]:
-    """The depth and the files of values of a manifest. Raises ValueError where what is relied on is
-    not there.
-    """
-    from pydantic import BaseModel, ConfigDict, Field  # takes longer to load than small checks
-
-    class Manifest(BaseModel):
-        model_config = ConfigDict(extra="ignore", strict=True)
-        run: str
-        depth: int = Field(ge=0, lt=1 << 32)
-        values: list[str] = Field(min_length=1)
-        files: dict[str, Annotated[list[int | str], Field(min_length=2, max_length=2)]]
-
-    about = Manifest.model_validate(manifest)
-    return about.depth, about.values
-
-
-def read(folder: Path, key: Identity, actions: int) -> Saved:
-    """The newest whole checkpoint of a folder, of a spec with so many actions.
+def read(folder: Path, key: Identity, model: Model) -> Saved:
+    """The newest whole checkpoint of a folder, of a search of a model.
 
     Raises:  RunError[SW340] where there is none; RunError[SW341] where it is of another search;
     RunError[SW343] where none that is there is whole
@@ -65,7 +50,7 @@ def read(folder: Path, key: Identity, actions: int) -> Saved:
         try:
             manifest = read_manifest(folder / name)
             refuse_another(folder, manifest, FORMAT, key)
-            return replace(_load(folder, manifest, actions), damage=wrong[0] if wrong else missing)
+            return replace(_load(folder, manifest, model), damage=wrong[0] if wrong else missing)
         except FileNotFoundError:
             missing = f"{folder / name} is missing"
         except Damaged as damage:
@@ -75,45 +60,49 @@ def read(folder: Path, key: Identity, actions: int) -> Saved:
     raise damaged(wrong) if wrong else nothing_saved(folder)
 
 
-def _load(folder: Path, manifest: Mapping[str, Any], actions: int) -> Saved:
-    depth, names = _validated(manifest)
+def _load(folder: Path, manifest: Mapping[str, Any], model: Model) -> Saved:
+    about = shaped(Manifest, manifest)
+    if about.depth < 0 or not about.values:
+        raise ValueError("it has no level, or no values")
     levels = []
-    for at in range(depth + 1):
-        found = _arrays(folder, f"level-{at:04}.npz", manifest, _LEVEL)
+    for at in range(about.depth + 1):
+        found = _arrays(folder, f"level-{at:04}.npz", about, _LEVEL)
         levels.append((found["fp"], found["low"], found["link"]))
         if len(found["fp"]) != len(found["link"]):
             raise ValueError("a level has more states than ways to them")
-    rows = _arrays(folder, f"frontier-{depth:04}.npz", manifest, _ROWS)["rows"]
-    values = tuple(_arrays(folder, name, manifest, _VALUES) for name in names)
-    totals = totals_in(manifest["totals"], actions)
+    rows = _arrays(folder, f"frontier-{about.depth:04}.npz", about, _ROWS)["rows"]
+    values = tuple(_arrays(folder, name, about, _VALUES) for name in about.values)
+    totals = about.totals
+    check_totals(totals, model)
     sizes = [len(link) for _, _, link in levels]
     if (totals.initial, totals.initial + sum(totals.fresh)) != (sizes[0], sum(sizes)):
         raise ValueError("its counts are not those of its levels")
     if len(rows) != sizes[-1]:
         raise ValueError("it has rows of another level")
-    return Saved(values, tuple(levels), rows, totals, manifest)
+    return Saved(values, tuple(levels), rows, about)
 
 
-def totals_in(data: Any, actions: int) -> Totals:
-    """The counters that a manifest has, of a spec with so many actions.
-
-    Raises ValueError, LookupError, TypeError where they cannot be such.
-    """
-    from pydantic import TypeAdapter
-
-    totals: Totals = TypeAdapter(Totals).validate_python(data)
+def check_totals(totals: Totals, model: Model) -> None:
+    """Raise ValueError where the counters of a manifest cannot be those of a search of a model."""
+    actions = len(model.actions)
     pairs = list(zip(totals.fired, totals.fresh, strict=True))
-    if len(pairs) != actions or any(not 0 <= fresh <= fired for fired, fresh in pairs):
+    fit = len(pairs) == actions and all(0 <= fresh <= fired < _MOST for fired, fresh in pairs)
+    rest = (totals.represented, totals.seconds, *totals.cut.values())
+    if not fit or any(not 0 <= number < _MOST for number in rest):
         raise ValueError("its counts do not fit together")
-    findings_of(totals)
-    return totals
+    for found in totals.found:
+        steps = [*found.steps, *([found.failing] if found.failing else [])]
+        if not 0 <= found.initial < len(model.initial_states) or any(
+            not 0 <= action < actions or any(option < 0 for option in choices)
+            for action, choices in steps
+        ):
+            raise ValueError(f"{found.property} is found where the spec has no step")
 
 
 def _arrays(
-    folder: Path, name: str, manifest: Mapping[str, Any], kinds: Mapping[str, tuple[int, str]]
+    folder: Path, name: str, manifest: Manifest, kinds: Mapping[str, tuple[int, str]]
 ) -> dict[str, Array]:
-    size, digest = manifest["files"][name]
-    found = read_arrays(folder / Path(name).name, manifest["run"], size, digest)
+    found = read_arrays(folder / Path(name).name, manifest.run, *manifest.files[name])
     for key, (dimensions, types) in kinds.items():
         if found[key].ndim != dimensions or found[key].dtype.name not in types.split():
             raise ValueError(f"{name} has other arrays")
@@ -173,9 +162,8 @@ def findings_of(totals: Totals) -> dict[str, Finding]:
     """The findings of the saved search."""
     found = {}
     for data in totals.found:
-        raised = data["error"]
-        error = None if raised is None else AssertionError(raised)
-        found[data["property"]] = replace(finding_in(data), error=error)
+        error = None if data.error is None else AssertionError(data.error)
+        found[data.property] = replace(finding_in(vars(data)), error=error)
     return found
 
 

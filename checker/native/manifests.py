@@ -13,8 +13,9 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -142,6 +143,28 @@ def read_manifest(path: Path) -> dict[str, Any]:
         found = None
     if not isinstance(found, dict):
         raise Damaged(f"{path} is no manifest")
+    return found
+
+
+Shape = TypeVar("Shape")
+
+
+def shaped(kind: type[Shape], manifest: Mapping[str, Any]) -> Shape:
+    """Return a manifest as the dataclass that describes its whole shape. Numbers in quotes or
+    `true` for 1 are no numbers.
+
+    Raises:  ValueError, with the place and what is wrong there
+    """
+    from pydantic import TypeAdapter, ValidationError  # take longer to load than small checks
+
+    names = {part.name for part in fields(cast(Any, kind))}
+    text = json.dumps({name: part for name, part in manifest.items() if name in names})
+    try:
+        found: Shape = TypeAdapter(kind).validate_json(text, strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ValueError(f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}") from None
     return found
 
 

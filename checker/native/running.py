@@ -152,7 +152,7 @@ def _restore(search: Search, saved: Saved) -> None:
     search.level = Level(Rows(saved.rows, fps, lows, quiet), link)
     search.shape.width = max(search.shape.width, saved.rows.shape[1])
     search.shape.dtype = saved.rows.dtype
-    checkpoints_read.take_up(search, saved.totals)
+    checkpoints_read.take_up(search, saved.manifest.totals)
     search.queue = search.level.n
 
 
@@ -207,7 +207,7 @@ def _explore(
     key = checkpoints.identity(model, options)
     if options.checkpoint and options.resume:
         with interruptible("reading what was saved"):
-            saved = checkpoints_read.read(Path(options.checkpoint), key, len(model.actions))
+            saved = checkpoints_read.read(Path(options.checkpoint), key, model)
     search = start(model, options, saved, view)
     writer: Writer | None = None
     if options.checkpoint and lock is not None:

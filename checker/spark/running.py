@@ -65,7 +65,7 @@ def _explore(
     key = checkpoints.identity(model, options, "spark")
     saved: Committed | None = None
     if options.checkpoint and options.resume:
-        saved = commits.read(Path(folder), key, len(model.actions))
+        saved = commits.read(Path(folder), key, model)
     search = start(model, replace(options, threads=1, programs="none"))
     cluster = Cluster(settings, folder, options.threads, durable=bool(options.checkpoint))
     driver = Driver(search, cluster)
@@ -76,7 +76,7 @@ def _explore(
             committer.begun = True
         else:
             driver.spread = restore(search, cluster, saved)
-            committer.go_on(saved, search.layout)
+            committer.go_on(saved.manifest, search.layout)
     loop = loop_of(search, driver.committer, elsewhere=driver)
     try:
         exploration = exploration_of(loop, run(loop, resumed=saved is not None))

@@ -33,7 +33,7 @@ ENTERS: dict[str, str] = {
     ),
     "checker/contract": "Model dsl/words machine",
     "checker/diary": "dsl/errors dsl/files library machine page traces",
-    "checker/disk": "dsl/errors dsl/files dsl/model contract engines machine native",
+    "checker/disk": "dsl/errors dsl/files dsl/model contract machine native",
     "checker/engines": (
         "Model dsl/fizz/text dsl/fizz/translate dsl/flows dsl/loader dsl/source dsl/state "
         "dsl/values contract machine states symmetry"
@@ -81,7 +81,7 @@ ENTERS: dict[str, str] = {
     ),
     "checker/scenarios": "Model dsl/state dsl/values conform contract machine states",
     "checker/spark": "Model contract machine native",
-    "checker/spark/driver": "dsl/errors contract engines native spark/session spark/tasks",
+    "checker/spark/driver": "dsl/errors dsl/model contract native spark/session spark/tasks",
     "checker/spark/session": "dsl/errors machine",
     "checker/spark/tasks": "dsl/errors dsl/files machine native",
     "checker/states": "Model dsl/fizz/runtime dsl/flows dsl/state dsl/values machine",

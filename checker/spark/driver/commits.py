@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.contract.saved import MANIFEST
-from statewalk.checker.native.checkpoints import Totals, Writer
-from statewalk.checker.native.checkpoints_read import totals_in
+from statewalk.checker.native.checkpoints import Manifest, Totals, Writer
+from statewalk.checker.native.checkpoints_read import check_totals
 from statewalk.checker.native.manifests import (
     Damaged,
     Identity,
@@ -30,15 +30,16 @@ from statewalk.checker.native.manifests import (
     nothing_saved,
     read_manifest,
     refuse_another,
+    shaped,
     write_manifest,
 )
 from statewalk.checker.spark.tasks.files import Part, Stored
 from statewalk.dsl.errors import RunError
 
 if TYPE_CHECKING:
-    from statewalk.checker.engines.layout import Layout
     from statewalk.checker.native.state import Column, Search
     from statewalk.checker.native.states import Level
+    from statewalk.dsl.model import Model
 
 FORMAT = 5
 _OURS = ("level-", "rows-", "seen-", "early-", "values-", "aside-", "missed-", "learned-",
@@ -58,6 +59,11 @@ class Committed:
     run: str = ""
     values: tuple[str, ...] = ()
     digests: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+
+    @property
+    def manifest(self) -> Manifest:
+        """What of it every manifest has."""
+        return Manifest(self.run, self.depth, self.values, self.digests, self.totals)
 
     def files(self) -> Iterator[Stored]:
         """All files that tasks wrote, each once."""
@@ -85,18 +91,10 @@ class Committer(Writer):
     def level(self, depth: int, level: Level, links: Column) -> None:
         """Levels are files of tasks, or in one that is written when the first of these begins."""
 
-    def go_on(self, saved: Committed, layout: Layout) -> None:
-        """Take over what an earlier process committed."""
-        self.files = dict(saved.digests)
-        self.values, self.run, self.begun = list(saved.values), saved.run, True
-        self.written = [len(slot.values) for slot in layout.slots]
-        self.committed = saved.depth
-        self.saved = (saved.depth + 1, saved.totals.seconds)
-
     def write(self, search: Search, about: Committed) -> None:
         """Make everything up to the level to be expanded next final, if that can be done."""
         if self.trying(lambda: self._write_all(search, about)):
-            self.note(search, about.depth)
+            self.note(about.depth, search.seconds)
             with suppress(OSError):  # one more file does no harm
                 self.clear({*self.values, *(stored.name for stored in about.files())})
 
@@ -130,8 +128,8 @@ def unusable(folder: str | None, error: OSError) -> RunError:
     )
 
 
-def read(folder: Path, key: Identity, actions: int) -> Committed:
-    """What a folder holds, of a search of a spec with so many actions.
+def read(folder: Path, key: Identity, model: Model) -> Committed:
+    """What a folder holds, of a search of a model.
 
     Raises:  RunError[SW340] where there is nothing; RunError[SW341] where it is of another search;
     RunError[SW343] where the manifest is damaged
@@ -140,38 +138,25 @@ def read(folder: Path, key: Identity, actions: int) -> Committed:
     try:
         manifest = read_manifest(path)
         refuse_another(folder, manifest, FORMAT, key)
-        return _committed(manifest, actions)
+        return _committed(manifest, model)
     except FileNotFoundError:
         raise nothing_saved(folder) from None
     except Damaged as damage:
         raise damaged([str(damage)]) from None
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise damaged([f"{path} does not describe a search ({error})"]) from None
 
 
-def _committed(manifest: Mapping[str, Any], actions: int) -> Committed:
-    found = Committed(
-        manifest["depth"],
-        manifest["buckets"],
-        Stored(**manifest["early"]),
-        _parts(manifest["levels"]),
-        _parts(manifest["runs"]),
-        totals_in(manifest["totals"], actions),
-        manifest["run"],
-        tuple(manifest["values"]),
-        {name: (size, digest) for name, (size, digest) in manifest["digests"].items()},
-    )
-    sizes = [part.n for part in found.levels[-1]]
+def _committed(manifest: Mapping[str, Any], model: Model) -> Committed:
+    found = shaped(Committed, manifest)
     totals = found.totals
+    check_totals(totals, model)
+    parts = [part for parts in (*found.levels, *found.runs) for part in parts]
+    if any(not 0 <= part.first <= part.end <= found.buckets or part.n < 0 for part in parts):
+        raise ValueError("its parts are not those of its buckets")
+    if not set(found.values) <= found.digests.keys():
+        raise ValueError("its values are in no file")
+    sizes = [part.n for part in found.levels[-1]]
     if not sizes or sum(sizes) > totals.initial + sum(totals.fresh):
         raise ValueError("its counts are not those of its levels")
     return found
-
-
-def _parts(data: list[list[dict[str, Any]]]) -> tuple[tuple[Part, ...], ...]:
-    def part(d: dict[str, Any]) -> Part:
-        rows = d["rows"]
-        ids = Stored(**d["ids"])
-        return Part(d["first"], d["end"], d["n"], ids, rows and Stored(**rows))
-
-    return tuple(tuple(map(part, parts)) for parts in data)

@@ -393,9 +393,9 @@ def test_a_slow_first_commit_does_not_keep_the_next_from_being_made(
     depths: list[int] = []
     original = checkpoints.Writer.note
 
-    def noted(self: checkpoints.Writer, search: Any, depth: int) -> None:
+    def noted(self: checkpoints.Writer, depth: int, seconds: float) -> None:
         depths.append(depth)
-        original(self, search, depth)
+        original(self, depth, seconds)
 
     monkeypatch.setattr(checkpoints.Writer, "note", noted)
     _slowly(monkeypatch, tmp_path, took=200.0)
