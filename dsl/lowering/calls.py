@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import sys
 from builtins import len, list, range  # noqa: UP029  # whatever a spec calls so
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -24,12 +24,41 @@ from statewalk.dsl.state.refs import (
 from statewalk.dsl.state.roles import Field, Role, no_value
 from statewalk.dsl.values.domains import Domain, outside
 from statewalk.dsl.values.stored import freeze, intern_key
-from statewalk.dsl.words.declare import any_of
+from statewalk.dsl.words.declare import any_of, listed
 
 __all__ = [
     "any_of", "augment", "bound_locals", "call", "call_telling_apart", "called_plainly", "gather",
-    "len", "list", "range",
+    "len", "list", "made", "range",
 ]  # fmt: skip
+
+
+_MADE: dict[str, tuple[object, object, object, tuple[Any, ...]]] = {}
+
+
+def made(site: str, make: Callable[[], Iterable[Any]]) -> Iterable[Any]:
+    """Return the options that a step makes of nothing but constants and locals.
+
+    A step is run once for each option. Options that cannot change are made once, and not once for
+    each of them: of many that would be quadratic.
+    """
+    try:
+        held = [cell.cell_contents for cell in make.__closure__ or ()]
+    except ValueError:  # a local that has no value yet
+        return make()
+    if not all(map(_never_changes, held)):
+        return make()
+    key = intern_key(tuple(held))
+    code, module, known, options = _MADE.get(site, (None, None, None, ()))
+    if code is not make.__code__ or module is not make.__globals__ or known != key:
+        options = tuple(listed(make()))
+        if not all(map(_never_changes, options)):
+            return options
+        _MADE[site] = make.__code__, make.__globals__, key, options
+    return options
+
+
+def _never_changes(value: Any) -> bool:
+    return is_plain(value) or (type(value) is tuple and all(map(_never_changes, value)))
 
 
 def called_plainly(name: str) -> None:

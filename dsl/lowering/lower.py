@@ -25,7 +25,9 @@ from statewalk.dsl.source.nodes import Transformer, copied, walk
 from statewalk.dsl.source.scopes import locals_of
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.state.roles import Field
+from statewalk.dsl.words.declare import any_of
 
+_COMPREHENSIONS = ast.GeneratorExp | ast.ListComp | ast.SetComp
 _SIGNS = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Mod: "%", ast.FloorDiv: "//",
     ast.BitOr: "|", ast.BitAnd: "&", ast.BitXor: "^",
@@ -122,6 +124,10 @@ class Rewriter(Transformer):
         return ast.copy_location(ast.Expr(runtime_call("augment", arguments)), node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
+        if self._makes_options(node):
+            site = f"{self.function.module.source.path}:{node.lineno}:{node.col_offset}"
+            options = runtime_call("made", [ast.Constant(site), lambda_of([], node.args[0])])
+            return ast.copy_location(ast.Call(node.func, [options], node.keywords), node)
         found = self.gathering.aggregate(node)
         if found is not None:
             return found
@@ -138,6 +144,18 @@ class Rewriter(Transformer):
 
     def visit_SetComp(self, node: ast.SetComp) -> ast.AST:
         return self.gathering.comprehension("set", node) or self.generic_visit(node)
+
+    def _makes_options(self, node: ast.Call) -> bool:
+        """Whether a call is an `any_of` of what is made there, of nothing in the state."""
+        name, namespace = getattr(node.func, "id", ""), self.function.module.namespace
+        if name in self.locals or namespace.get(name) is not any_of or len(node.args) != 1:
+            return False
+        options = node.args[0]
+        if not isinstance(options, ast.Call | ast.BinOp | _COMPREHENSIONS):
+            return False
+        return self.lowering.effects.of_part(options, self.function) == "pure" and not any(
+            isinstance(n, ast.NamedExpr | ast.Yield | ast.YieldFrom) for n in walk(options)
+        )
 
     def _remembered(self, node: ast.Call) -> bool:
         """Whether a call is of a spec function that only reads, and gives something to remember."""

@@ -119,4 +119,7 @@ def ordered(values: Iterable[Any]) -> list[Any]:
     """Values in canonical order."""
     if type(values) is FrozenSet:
         return list(values)
-    return sorted(values, key=lambda v: encode(freeze(v)))
+    found = list(values)
+    if len(set(map(type, found))) == 1 and type(found[0]) in (int, str):  # which have this order
+        return sorted(found)
+    return sorted(found, key=lambda v: encode(freeze(v)))

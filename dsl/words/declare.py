@@ -208,7 +208,7 @@ def any_of(options: Iterable[T], /, *, fair: Fairness = "none") -> T:
     if fair not in FAIRNESSES:
         close = did_you_mean(str(fair).lower(), FAIRNESSES, quoted=True)
         raise SpecError("SW119", f"There is no fairness {fair!r} of a choice. {close}")
-    found = _listed(options)
+    found = listed(options)
     view = binding.view
     known = len(getattr(view, "choices", ())) < len(getattr(view, "script", ()))  # from another run
     if view is not None and type(found) is not range and not known:
@@ -236,7 +236,7 @@ def any_of(options: Iterable[T], /, *, fair: Fairness = "none") -> T:
     return chosen
 
 
-def _listed(options: Iterable[T]) -> Sequence[T]:
+def listed(options: Iterable[T]) -> Sequence[T]:
     """Options in their order; what has one stays what it is, as it may be long."""
     if type(options) in (range, tuple, list):
         found: Any = options

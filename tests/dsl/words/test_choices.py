@@ -8,6 +8,8 @@ from statewalk import any_of, check
 from statewalk.checker.cli import main
 from statewalk.checker.traces import reading
 from statewalk.checker.traces.exports import FORMATS
+from statewalk.dsl.loader import load
+from statewalk.dsl.model import Outcome
 from statewalk.dsl.values.stored import FrozenDict, FrozenList, FrozenSet
 from statewalk.dsl.words import declare
 from tests.cases import slow
@@ -162,3 +164,58 @@ def test_options_are_looked_at_once_and_not_for_each_of_them(
 
     assert 401 == result.counts.distinct
     assert len(looked) < 20
+
+
+MADE = [
+    "[k * 5 for k in range(1, 401)]",
+    "{k * 5 for k in range(1, 401)}",
+    "k * 5 for k in range(1, 401)",
+    "list(range(5, 405))",
+    "set(range(5, 405))",
+    "sorted({k * 5 for k in range(1, 401)})",
+    "[k for k, _ in [(k, -k) for k in range(1, 401)]]",
+    "list(range(1, 200)) + list(range(200, 401))",
+]
+
+
+@pytest.mark.parametrize("made", MADE)
+def test_options_that_a_step_makes_are_made_once_and_not_for_each_of_them(
+    made: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed: list[object] = []
+    original = declare.listed
+
+    def noted(options: object) -> object:
+        listed.append(options)
+        return original(options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("statewalk.dsl.lowering.calls.listed", noted)
+    path = _spec(tmp_path, f"require(c.n == 0); c.n = any_of({made})")
+    found = {tuple(o.writes.values()) for o in _outcomes(path, optimize=True)}
+
+    assert 1 == len(listed)
+    assert found == {tuple(o.writes.values()) for o in _outcomes(path, optimize=False)}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "x = any_of([[k] for k in range(3)]); x.append(1); self.n = len(x)",
+        "b = any_of([True, 1]); self.n = any_of([(b, k) for k in range(2)])[1] + (b is True) * 7",
+        "b = any_of([1, 2]); self.n = any_of([b * k for k in range(1, 3)])",
+        "b = any_of(['a', 'bc']); self.n = len(b) * any_of([ord(k) for k in b])",
+        "x = [1, 2]; x.append(any_of([k for k in x])); self.n = any_of([k * 3 for k in x])",
+        "self.n = any_of([k for k in range(self.n, self.n + 2)]) % 5",
+    ],
+)
+def test_made_options_are_those_of_plain_python(body: str, tmp_path: Path) -> None:
+    path = _spec(tmp_path, body)
+
+    plain = [(o.choices, o.writes) for o in _outcomes(path, optimize=False)]
+    assert plain == [(o.choices, o.writes) for o in _outcomes(path, optimize=True)]
+    assert plain
+
+
+def _outcomes(path: Path, *, optimize: bool) -> list[Outcome]:
+    model = load(path, optimize=optimize)
+    return list(model.outcomes(model.actions[0], model.initial_states[0]))
