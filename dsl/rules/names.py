@@ -52,10 +52,17 @@ def _check_ahead(checked: Checked, node: ast.Call, scope: Scope) -> None:
     """SW121: an action whose guard asks what another action can do."""
     name, function = getattr(node.func, "id", ""), checked.function
     asked = function.module.namespace.get(name)
-    if function.marked("action") and name not in scope and asked in (enabled, next_steps):
+    if name in scope or not any(asked is word for word in (enabled, next_steps)):
+        return
+    for action in checked.tree.functions:
+        if not action.marked("action") or not any(
+            reached is function for reached in checked.effects.reached_from(action, sure=True)
+        ):
+            continue
+        by = "" if action is function else f" by way of '{function.name}'"
         checked.wrong(
             "SW121",
-            f"The action '{function.name}' asks {name}(...), which is for properties only.",
+            f"The action '{action.name}' asks {name}(...){by}, which is for properties only.",
             node,
             why="What an action may do depends on the state, not on what others may do.",
             help="Write the guard of the other action as a function, say ready(), and require it "

@@ -143,12 +143,12 @@ class Effects:
         causes = self._scans[id(function)].call(node)
         return [f for cause in causes if not (sure and cause.unsure) for f in cause.callees]
 
-    def reached_from(self, function: Function) -> list[Function]:
-        """A function and all that it may call, directly or not."""
+    def reached_from(self, function: Function, *, sure: bool = False) -> list[Function]:
+        """A function and all that it may call, directly or not; ``sure``: not by Python."""
         found, pending = {id(function): function}, [function]
         while pending:
             for cause in self.causes[id(pending.pop())]:
-                for callee in cause.callees:
+                for callee in () if sure and cause.unsure else cause.callees:
                     if id(callee) not in found:
                         found[id(callee)] = callee
                         pending.append(callee)

@@ -96,3 +96,44 @@ def test_a_trace_tells_an_error_of_several_lines_in_one(tmp_path: Path) -> None:
 
     assert "! SpecError: SW211 Node(...) makes a role in a step.\n" in shown
     assert 1 == shown.count("Say how many")
+
+
+HELPER = """
+def waiting() -> bool:
+    return not enabled("go")
+
+def idle() -> bool:
+    return waiting()
+
+class Timer(Role):
+    @action
+    def fire(self) -> None:
+        require({guard})
+        node.n = 2
+
+timer = Timer()
+
+@always
+def p() -> bool:
+    return {property}
+"""
+
+
+@pytest.mark.parametrize("guard", ["waiting()", "idle()", "all(idle() for _ in range(1))"])
+def test_a_function_that_an_action_calls_looks_no_step_ahead(guard: str, tmp_path: Path) -> None:
+    path = tmp_path / "spec.py"
+    path.write_text(HEAD + HELPER.format(guard=guard, property="node.n < 3"))
+
+    with pytest.raises(
+        StatewalkError, match=r"'fire' asks enabled.* by way of 'waiting'"
+    ) as failed:
+        load(str(path))
+
+    assert "SW121" == failed.value.code
+
+
+def test_a_function_that_only_properties_call_may_look_ahead(tmp_path: Path) -> None:
+    path = tmp_path / "spec.py"
+    path.write_text(HEAD + HELPER.format(guard="node.n == 0", property="not idle() or node.n > 1"))
+
+    load(str(path))

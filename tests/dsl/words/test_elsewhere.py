@@ -76,7 +76,7 @@ def test_what_an_action_may_not_ask_is_no_step_that_is_possible(tmp_path: Path) 
     path.write_text(
         path.read_text().replace(
             "    @action\n    def overwrite(self) -> None:\n",
-            "    def free(self) -> bool:\n        return enabled(self.overwrite)\n"
+            "    def free(self) -> bool:\n        return all(map(enabled, [self.overwrite]))\n"
             "    @action\n    def overwrite(self) -> None:\n        require(not self.free())\n",
         )
     )
