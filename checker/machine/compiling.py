@@ -228,7 +228,7 @@ def tree_of(function: Any) -> Path:
 def readable(function: Any) -> list[Path]:
     """Return the folders in which a kernel may be kept already."""
     if named := os.environ.get("NUMBA_CACHE_DIR"):
-        return [Path(named) / NAME]
+        return [] if _by_others(Path(named) / NAME) else [Path(named) / NAME]
     try:
         top = caches.place()
         return [tree_of(function), *([] if caches.is_foreign(top) else [top / NAME])]
@@ -243,9 +243,17 @@ def writable(function: Any) -> Path | None:
     and where they are compiled ahead for every user of an installation.
     """
     if named := os.environ.get("NUMBA_CACHE_DIR"):
-        return _made(Path(named) / NAME)
+        return None if _by_others(Path(named) / NAME) else _made(Path(named) / NAME)
     found = _made(tree_of(function)) if ahead or not INSTALLED else None
     return found or _users()
+
+
+def _by_others(folder: Path) -> bool:
+    """Return whether a folder is of a user who is neither this one nor root: a kernel is code."""
+    try:
+        return caches.is_foreign(folder) and folder.stat().st_uid != 0
+    except OSError:  # it does not exist yet
+        return False
 
 
 def _users() -> Path | None:
@@ -300,9 +308,11 @@ def _once(compiled: Any) -> Callable[..., Any]:
 def _warn_once() -> None:
     from statewalk.checker.machine import streams  # no part of any kernel
 
+    named = os.environ.get("NUMBA_CACHE_DIR")
+    why = f"{named} takes no files, or is another user's" if named else caches.problem(NAME)
     streams.warn(
-        f"warning: the compiled engine is not kept, and each run compiles it anew: "
-        f"{caches.problem(NAME)}. Set NUMBA_CACHE_DIR to a folder that takes files.\n"
+        f"warning: the compiled engine is not kept, and each run compiles it anew: {why}. "
+        "Set NUMBA_CACHE_DIR to a folder of yours that takes files.\n"
     )
 
 

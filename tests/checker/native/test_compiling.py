@@ -237,3 +237,17 @@ def test_kernels_in_a_folder_of_another_user_are_not_read(
     monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
 
     assert 1 == len(compiling.readable(compiling.readable))
+
+
+@pytest.mark.skipif(getattr(os, "geteuid", lambda: 1)() != 0, reason="only root gives files away")
+def test_kernels_in_a_named_folder_of_another_user_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    folder = compiling.writable(compiling.readable)
+    assert folder is not None
+    assert [folder] == compiling.readable(compiling.readable)
+    os.chown(folder, 12345, 12345)
+
+    assert [] == compiling.readable(compiling.readable)
+    assert compiling.writable(compiling.readable) is None
