@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, get_args
 
+from statewalk.dsl.kinds import PropertyKind
+
 Promised: TypeAlias = Literal["weak", "strong"]
 Fairness: TypeAlias = Literal["none", Promised]
 """What is promised of an action, or of an option of a choice, that is possible for ever."""
@@ -35,7 +37,7 @@ class LeadsTo:
     """
 
     def __init__(
-        self, kind: str, premise: Callable[..., bool], conclusion: Callable[..., bool]
+        self, kind: PropertyKind, premise: Callable[..., bool], conclusion: Callable[..., bool]
     ) -> None:
         self.kind = kind
         self.premise = premise

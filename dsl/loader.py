@@ -31,6 +31,7 @@ from statewalk.dsl.errors import (
 )
 from statewalk.dsl.flows.run import Flows
 from statewalk.dsl.inputs import Reading
+from statewalk.dsl.kinds import KINDS, PROPERTY_MARKS
 from statewalk.dsl.lowering.conjuncts import split_property
 from statewalk.dsl.lowering.lower import Lowering
 from statewalk.dsl.model import Dialect, Model, Property, Refined
@@ -41,7 +42,7 @@ from statewalk.dsl.source.imports import is_authored, is_ours
 from statewalk.dsl.source.modules import Loading, loading_of
 from statewalk.dsl.source.nodes import not_python, too_nested
 from statewalk.dsl.source.texts import Source, read_source, read_text
-from statewalk.dsl.source.tree import PROPERTY_MARKS, SpecTree, read_tree, says_no_types
+from statewalk.dsl.source.tree import SpecTree, read_tree, says_no_types
 from statewalk.dsl.source.usage import analyse
 from statewalk.dsl.state.outside import Outside
 from statewalk.dsl.state.roles import Field
@@ -315,7 +316,7 @@ def _properties(
             if kind is not None and function.parameters():
                 found += make_instances(tree, function, kind, mistakes)
             elif kind is not None:
-                elements = split_property(lowering, function) if kind == "always" else ()
+                elements = split_property(lowering, function) if KINDS[kind].invariant else ()
                 found.append(make_property(function, kind, elements))
     for name, lead, span in tree.leads:
         if isinstance(lead, Refines):

@@ -10,34 +10,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, Protocol
 
 from statewalk.dsl.binding import bound
 from statewalk.dsl.declared import Configuration, Fairness
 from statewalk.dsl.errors import Span, SpecError
+from statewalk.dsl.kinds import OfKind, PropertyKind
 from statewalk.dsl.state.outside import Outside
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
 from statewalk.dsl.view import Disabled, FairChoice, Path, State, View
 
 Dialect = Literal["python", "fizz"]
 """The language that a spec is written in; both become the same tree."""
-PropertyKind = Literal[
-    "always",
-    "exists",
-    "on_step",
-    "eventually",
-    "always_eventually",
-    "eventually_always",
-    "leads_to",
-    "until",
-    "refines",
-]
-SEARCH_KINDS: frozenset[str] = frozenset({"always", "exists", "on_step"})
-"""Properties of states or steps, which a search decides; the others need the state graph."""
-LIVENESS_KINDS: frozenset[str] = frozenset(get_args(PropertyKind)) - SEARCH_KINDS - {"refines"}
-"""Properties of endless behaviours, decided on the state graph."""
-WITNESS_KINDS: frozenset[str] = frozenset({"exists"})
-"""Properties that one state makes true: what is found of them is no violation."""
 CONTINUED = " (continued)"  # ends the names of actions that go on with a suspended run
 
 
@@ -95,7 +79,7 @@ class Element:
 
 
 @dataclass(frozen=True)
-class Property:
+class Property(OfKind):
     """A property is the conjunction of its elements. ``whole`` evaluates it in one go, unsplit.
 
     Liveness kinds have no elements; ``whole`` is the predicate P, ``premise`` that of P leads to Q

@@ -71,7 +71,7 @@ class LearnedWalks:
         self._constraints = [*roots.watched[roots.n_properties :]]
         self._constraints += roots.steps[roots.n_step_properties :]
         self._groups = _groups(roots)
-        kinds = [int(p.kind == "exists") for p in roots.watched[: roots.n_properties]]
+        kinds = [int(p.of_kind.witness) for p in roots.watched[: roots.n_properties]]
         self._kinds = np.array([*kinds, *[2] * (len(roots.watched) - len(kinds)), 0], np.int64)
         self._ends = np.array(
             [

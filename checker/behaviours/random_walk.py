@@ -15,7 +15,6 @@ from statewalk.checker.behaviours.chance import Chance
 from statewalk.checker.contract.search import ASSERTION, DEADLOCK, NO_ERROR, Finding, Step
 from statewalk.checker.machine.places import Place
 from statewalk.checker.states.attempts import attempts
-from statewalk.dsl.model import WITNESS_KINDS
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
 
 if TYPE_CHECKING:
@@ -119,8 +118,8 @@ class Walk:
             return False
         self.result.fired[self.model.actions[move.step.action].name] += 1
         for prop in self.model.properties:
-            if prop.kind == "on_step" and not self.holds(prop, move.after, move):
-                self.find(prop.name, "on_step", move)
+            if prop.of_kind.over == "steps" and not self.holds(prop, move.after, move):
+                self.find(prop.name, prop.kind, move)
         kept = self.keep(self.model.step_constraints, move.after, move)
         self.steps.append(move.step)
         self.state = move.after
@@ -136,10 +135,12 @@ class Walk:
     def look(self) -> bool:
         """Judge the state; whether the walk can go on from here."""
         for prop in self.model.properties:
-            if prop.kind in WITNESS_KINDS and self.holds(prop, self.state):
-                self.met.add(prop.name)
-            elif prop.kind == "always" and not self.holds(prop, self.state):
-                self.find(prop.name, "always")
+            kind = prop.of_kind
+            if kind.over == "states" and self.holds(prop, self.state) == kind.witness:
+                if kind.witness:
+                    self.met.add(prop.name)
+                else:
+                    self.find(prop.name, prop.kind)
         return self.keep(self.model.constraints, self.state) and not self.result.findings
 
     def keep(

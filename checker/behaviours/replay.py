@@ -26,7 +26,6 @@ from statewalk.checker.verdict.guards import guard_of
 from statewalk.dsl.errors import RunError, StatewalkError, did_you_mean
 from statewalk.dsl.inputs import by_name
 from statewalk.dsl.loader import load
-from statewalk.dsl.model import LIVENESS_KINDS, WITNESS_KINDS
 from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.values.stored import same_state
 
@@ -237,7 +236,7 @@ def _why_no_more(trace: Trace, model: Model, states: list[State]) -> str:
     """
     state = states[-1]
     if trace.loop is not None and not (
-        trace.kind in (*LIVENESS_KINDS, "refines")
+        trace.of_kind.over in ("behaviors", "specs")
         and same_state(content_of(model, states[trace.loop]), content_of(model, state))
     ):
         return f"the last does not return to state {trace.loop}"
@@ -256,18 +255,19 @@ def _why_no_more(trace: Trace, model: Model, states: list[State]) -> str:
     if prop is None or prop.kind != trace.kind:
         known = [p.name for p in model.properties if p.kind == trace.kind]
         return f"the spec has no such {trace.property}. {did_you_mean(trace.property, known)}"
+    kind = prop.of_kind
     try:
-        if prop.kind == "refines":
+        if kind.over == "specs":
             return why_not_refused(model, prop, states, trace.loop)
-        if prop.kind in LIVENESS_KINDS:
+        if kind.liveness:
             return why_not(
                 model, prop, states, len(states) - 1 if trace.loop is None else trace.loop
             )
-        before = PlainView(states[-2]) if prop.kind == "on_step" and len(states) > 1 else None
+        before = PlainView(states[-2]) if kind.over == "steps" and len(states) > 1 else None
         holds = model.holds(prop.whole, PlainView(state), before)
     except Exception as error:
         return f"{trace.property} raises {type(error).__name__}: {error}"
-    if prop.kind in WITNESS_KINDS:
+    if kind.witness:
         return "" if holds else f"{trace.property} is not reached at the end"
     return f"{trace.property} holds at the end" if holds else ""
 

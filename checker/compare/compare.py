@@ -22,7 +22,7 @@ from statewalk.checker.refinement.sights import Map, compared, left_out, looked_
 from statewalk.checker.refinement.space import Space, space_of
 from statewalk.checker.traces.trace import Trace
 from statewalk.checker.verdict.run import Run
-from statewalk.dsl.model import WITNESS_KINDS, Model
+from statewalk.dsl.model import Model
 from statewalk.dsl.view import Path
 
 NEAREST = 10
@@ -144,7 +144,7 @@ def changed(base: Run, other: Run, name: str) -> Changed:
     if before is None or after is None:
         return "new" if before is None else "gone"
     verdicts = before.verdict, after.verdict
-    witness = before.kind in WITNESS_KINDS
+    witness = before.of_kind.witness
     if verdicts == ("violated", "holds"):
         return "possible" if witness else "fixed"
     if verdicts == ("holds", "violated"):
@@ -243,7 +243,7 @@ def _versus(
 def _crossed(side: Side, model: Model) -> tuple[Crossing, ...]:
     """Each counterexample of a model tried on another."""
     violated = [p.name for p in side.run.properties
-                if p.verdict == "violated" and p.kind not in WITNESS_KINDS]  # fmt: skip
+                if p.verdict == "violated" and not p.of_kind.witness]  # fmt: skip
     return tuple(cross(side.run.traces[n], model) for n in violated if n in side.run.traces)
 
 

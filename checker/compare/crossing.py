@@ -17,11 +17,10 @@ from statewalk.checker.traces.trace import Trace, TraceStep, build
 from statewalk.checker.traces.truths import truths
 from statewalk.checker.verdict.evidence import Guard
 from statewalk.checker.verdict.guards import guard_of
-from statewalk.dsl.model import SEARCH_KINDS, WITNESS_KINDS, Model
+from statewalk.dsl.model import Model
 from statewalk.dsl.values.stored import ABSENT, same_state
 from statewalk.dsl.view import State
 
-_BROKEN = SEARCH_KINDS - WITNESS_KINDS
 _SHOWN = 3
 _MOST = 64  # ways at a time that fit the steps so far
 
@@ -219,5 +218,5 @@ def _stopped(trace: Trace, model: Model, number: int, step: TraceStep, way: _Way
 def _broken(model: Model, way: _Way) -> tuple[str, ...]:
     """The properties that are false at the end of a way, or in the step that led there."""
     told = truths(model, [way.before, way.state])
-    asked = [p.name for p in model.properties if p.kind in _BROKEN]
+    asked = [p.name for p in model.properties if p.of_kind.searched and not p.of_kind.witness]
     return tuple(name for name in asked if told[name][-1] is False)

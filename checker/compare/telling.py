@@ -19,7 +19,6 @@ from statewalk.checker.traces.exports.notebook import pre_of
 from statewalk.checker.traces.labels import label_of
 from statewalk.checker.verdict.evidence import Guard
 from statewalk.dsl.errors import printable
-from statewalk.dsl.model import LIVENESS_KINDS, WITNESS_KINDS
 
 if TYPE_CHECKING:
     from statewalk.checker.compare.compare import (
@@ -146,7 +145,7 @@ def verdict_of(found: PropertyResult | None) -> str:
     at = f" at {found.length}" if found.length is not None else ""
     if found.verdict == "unknown":
         return "not decided"
-    if found.kind in WITNESS_KINDS:
+    if found.of_kind.witness:
         return f"reached{at}" if found.verdict == "holds" else "not reached"
     vacuous = " (vacuously)" if found.vacuous else ""
     return f"violated{at}" if found.verdict == "violated" else f"holds{vacuous}"
@@ -195,7 +194,7 @@ def outcome_of(crossing: Crossing, other: Side, names: Sequence[str] = ()) -> It
     if crossing.step is None:
         broken = crossing.broken
         verb = "is" if len(broken) == 1 else "are"
-        kind = "invariant" if trace.kind in LIVENESS_KINDS else "property"
+        kind = "invariant" if trace.of_kind.liveness else "property"
         false = f"{', '.join(broken)} {verb} false" if broken else f"no {kind} is false"
         known = broken or (crossing.differs and crossing.differs[0] == trace.length)
         ends = "" if known or not crossing.ends else f", but {in_little(crossing.ends)}"
@@ -356,9 +355,9 @@ def _cost(sheet: Sheet, base: Run, other: Side) -> None:
         for name in dict.fromkeys([*before, *after])
         if (before[name] > 0) != (after[name] > 0)
     ]
-    lengths = {p.name: p.length for p in base.properties if p.kind in WITNESS_KINDS}
+    lengths = {p.name: p.length for p in base.properties if p.of_kind.witness}
     for found in other.run.properties:
-        if found.kind in WITNESS_KINDS and None not in (found.length, lengths.get(found.name)):
+        if found.of_kind.witness and None not in (found.length, lengths.get(found.name)):
             if found.length != lengths[found.name]:
                 told.append(f"{found.name} takes {found.length} steps, not {lengths[found.name]}")
     fired = [f"{n} {number(before[n])} → {number(after[n])}"

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from statewalk.checker.states.showing import place
 from statewalk.checker.verdict.spec_text import function_at
-from statewalk.dsl.model import WITNESS_KINDS
 from statewalk.dsl.state.plain_view import PlainView
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ class Coverage:
         found.states.update(steps.layout.fingerprint(steps.row(n)) for n in numbers)
         found.guards.update({g for n in numbers for g in steps.guards(n)})
         for prop in model.properties:
-            if prop.kind in WITNESS_KINDS:
+            if prop.of_kind.witness:
                 views = (PlainView(steps.states[n]) for n in dict.fromkeys(numbers))
                 found.met[prop.name] += any(model.holds(prop.whole, view, None) for view in views)
         return found
@@ -71,5 +70,5 @@ def guards_in(model: Model) -> list[str]:
 def names_in(model: Model) -> tuple[list[str], list[str]]:
     """The actions and the witnesses that a spec has."""
     actions = dict.fromkeys(model.action_names().values())
-    witnesses = [prop.name for prop in model.properties if prop.kind in WITNESS_KINDS]
+    witnesses = [prop.name for prop in model.properties if prop.of_kind.witness]
     return list(actions), witnesses

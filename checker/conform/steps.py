@@ -87,8 +87,8 @@ class Steps:
         self._violated: dict[int, int] = {}
         self._guards: dict[int, frozenset[str]] = {}
         self._broken: dict[tuple[int, int], int] = {}
-        self.invariants = [p for p in model.properties if p.kind == "always"]
-        self.of_steps = [p for p in model.properties if p.kind == "on_step"]
+        self.invariants = [p for p in model.properties if p.of_kind.invariant]
+        self.of_steps = [p for p in model.properties if p.of_kind.over == "steps"]
         self.ran = 0
 
     def number(self, state: State) -> int:

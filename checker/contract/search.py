@@ -34,7 +34,8 @@ from typing import Any, Literal, Protocol
 
 from statewalk.checker.contract.options import asked_for
 from statewalk.checker.machine.places import Limit, Place
-from statewalk.dsl.model import WITNESS_KINDS, Model
+from statewalk.dsl.kinds import OfKind
+from statewalk.dsl.model import Model
 
 StoppedBy = Literal["violation", "error", "depth", "states", Limit]
 # why a property is left unchecked that a search can only decide whole
@@ -151,7 +152,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(OfKind):
     """A violated property, a reached witness, or an error, with the way there.
 
     ``initial`` indexes `Model.initial_states`; ``steps`` lead from there. For kinds ``assertion``
@@ -179,8 +180,8 @@ class Finding:
 def parted(found: Iterable[Finding]) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
     """(what is violated or an error, witnesses)"""
     every = tuple(found)
-    witnesses = tuple(f for f in every if f.kind in WITNESS_KINDS)
-    return tuple(f for f in every if f.kind not in WITNESS_KINDS), witnesses
+    witnesses = tuple(f for f in every if f.of_kind.witness)
+    return tuple(f for f in every if not f.of_kind.witness), witnesses
 
 
 def finding_out(finding: Finding) -> dict[str, Any]:

@@ -30,7 +30,8 @@ from statewalk.checker.machine.places import Place
 from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.symmetry.breaking import STATES, Sample
 from statewalk.checker.symmetry.group import Symmetry
-from statewalk.dsl.model import WITNESS_KINDS, Action, Model, Outcome, Property
+from statewalk.dsl.kinds import OfKind
+from statewalk.dsl.model import Action, Model, Outcome, Property
 from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.view import Disabled, State
 
@@ -67,7 +68,7 @@ class Entry:
 
 
 @dataclass
-class _Candidate:
+class _Candidate(OfKind):
     """The least violation of one property in the current stage, so far."""
 
     rank: Rank
@@ -110,8 +111,11 @@ class Search:
 
     # -- checking ------------------------------------------------------------------------------
 
-    def wanted(self, *kinds: str) -> list[Property]:
-        return [p for p in self.model.properties if p.kind in kinds and self.options.wants(p.name)]
+    def wanted(self, over: str) -> list[Property]:
+        """The properties asked for that are over states, or steps; witnesses last."""
+        kept = (p for p in self.model.properties if p.of_kind.over == over)
+        asked = [p for p in kept if self.options.wants(p.name)]
+        return sorted(asked, key=lambda p: p.of_kind.witness)
 
     def report(self, name: str, candidate: _Candidate) -> None:
         """Keep the least violation per property; what an earlier stage found stands."""
@@ -135,12 +139,10 @@ class Search:
         """Invariants and witnesses of a newly met state."""
         state = self.layout.state(entry.row)
         rank = (entry.fingerprint, 0, ())
-        for prop in self.wanted("always"):
-            if prop.name not in self.found and self.check(prop.whole, entry, state) is False:
-                self.report(prop.name, _Candidate(rank, "always", entry))
-        for prop in self.wanted("exists"):
-            if prop.name not in self.found and self.check(prop.whole, entry, state):
-                self.report(prop.name, _Candidate(rank, "exists", entry))
+        for prop in self.wanted("states"):
+            if prop.name not in self.found:
+                if self.check(prop.whole, entry, state) is prop.of_kind.witness:
+                    self.report(prop.name, _Candidate(rank, prop.kind, entry))
 
     def inside(self, entry: Entry) -> bool:
         """Whether the state constraints keep a state; counts each that does not."""
@@ -153,7 +155,7 @@ class Search:
 
     def check_step(self, source: Entry, target: Row, step: Step) -> bool:
         """Properties of one step; whether the step constraints keep it."""
-        steps, limits = self.wanted("on_step"), self.model.step_constraints
+        steps, limits = self.wanted("steps"), self.model.step_constraints
         if not steps and not limits:
             return True
         before, after = (
@@ -173,7 +175,7 @@ class Search:
                 self.cut[prop.name] += keep
                 keep = False
             elif not holds:
-                self.report(prop.name, _Candidate(rank, "on_step", source, failing=step))
+                self.report(prop.name, _Candidate(rank, prop.kind, source, failing=step))
         return keep
 
     # -- moving --------------------------------------------------------------------------------
@@ -264,7 +266,7 @@ class Search:
             self.found[name] = Finding(
                 name, c.kind, c.entry.start(), c.entry.steps(), c.failing, c.error
             )
-        violated = any(c.kind not in WITNESS_KINDS for c in self.stage.values())
+        violated = any(not c.of_kind.witness for c in self.stage.values())
         self.stage = {}
         return violated
 

@@ -13,7 +13,6 @@ from statewalk.checker.explore.seek import SECONDS, Sought, another, nearest
 from statewalk.checker.page.data import always_of, changed, head, of_path, told
 from statewalk.checker.page.spec import code_of
 from statewalk.checker.report.page import plural
-from statewalk.checker.report.terms import kind_word
 from statewalk.checker.states.content import content_of
 from statewalk.checker.states.diff import changes
 from statewalk.checker.states.showing import place
@@ -63,8 +62,8 @@ class Answers:
     def _start(self, asked: Any) -> dict[str, Any]:
         return {
             **head(self.model.path, self.model.constants.items()),
-            "kinds": {p.kind: kind_word(p.kind) for p in self.model.properties},
-            "always": always_of(self.model),
+            "kinds": {p.kind: p.of_kind.word for p in self.model.properties},
+            "always": always_of(self.model.properties),
             "code": code_of(
                 (a.span.file, a.span.line) for a in self.model.actions if a.span is not None
             ),

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _LONGEST = 2000  # characters of an expression
 _SHOWN = 400  # of a value
-_NOT_OF_STATES = frozenset({"on_step", "refines"})
 
 
 class Expression:
@@ -37,7 +36,7 @@ class Expression:
         self._code: CodeType | None = None
         found = next((p for p in model.properties if p.name == text.strip()), None)
         self._property = None if found is None else found.whole
-        if found is not None and found.kind in _NOT_OF_STATES:
+        if found is not None and found.of_kind.over in ("steps", "specs"):
             why = "it is a property of steps or behaviours, not of states"
             raise unreadable(text, why, "Ask for what is true in a state.")
         if found is not None:

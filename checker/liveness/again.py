@@ -16,7 +16,8 @@ from statewalk.checker.liveness.conditions import (
     predicates,
 )
 from statewalk.checker.states.content import Content, content_of
-from statewalk.dsl.model import Model, Property, PropertyKind
+from statewalk.dsl.kinds import PropertyKind
+from statewalk.dsl.model import Model, Property
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
 from statewalk.dsl.values.stored import same_state
 from statewalk.dsl.view import State

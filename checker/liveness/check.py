@@ -15,7 +15,7 @@ from statewalk.checker.liveness.lasso import LassoPath, find_lasso
 from statewalk.checker.liveness.problems import UNREACHED, problems, stems
 from statewalk.checker.liveness.result import Lasso, LivenessResult, NotTaken
 from statewalk.checker.states.attempts import unrepeatable
-from statewalk.dsl.model import LIVENESS_KINDS, Model, Property
+from statewalk.dsl.model import Model, Property
 from statewalk.dsl.view import State
 
 
@@ -24,7 +24,7 @@ def check_liveness(
 ) -> list[LivenessResult]:
     """What the graph says of each liveness property; a lasso is real also where it was cut."""
     fair = with_fairness(model, graph)
-    return [_decide(model, fair, prop) for prop in properties if prop.kind in LIVENESS_KINDS]
+    return [_decide(model, fair, prop) for prop in properties if prop.of_kind.liveness]
 
 
 def _decide(model: Model, fair: FairGraph, prop: Property) -> LivenessResult:

@@ -12,7 +12,6 @@ from statewalk.checker.machine.watch import interruptible
 from statewalk.checker.verdict.expected import expectation
 from statewalk.dsl.assemble.suspended import MAX_ACTIONS
 from statewalk.dsl.errors import RunError
-from statewalk.dsl.model import LIVENESS_KINDS
 
 INCOMPLETE = "SW503"
 if TYPE_CHECKING:
@@ -62,7 +61,7 @@ class Live:
 
 def wanted(model: Model, asked: SearchOptions) -> list[Property]:
     """The liveness properties that were asked for."""
-    return [p for p in model.properties if p.kind in LIVENESS_KINDS and asked.wants(p.name)]
+    return [p for p in model.properties if p.of_kind.liveness and asked.wants(p.name)]
 
 
 def refuse(model: Model, options: CheckOptions, asked: SearchOptions) -> None:

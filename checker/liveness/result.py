@@ -8,7 +8,7 @@ from typing import Literal
 
 from statewalk.checker.contract.search import Step
 from statewalk.dsl.declared import Fairness
-from statewalk.dsl.model import PropertyKind
+from statewalk.dsl.kinds import PropertyKind
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from statewalk.checker.liveness.explore import Build, built
 from statewalk.checker.liveness.kernels import components, enabling, spread, survey
 from statewalk.checker.liveness.problems import UNREACHED, Problem, problems
 from statewalk.checker.liveness.result import LivenessResult
-from statewalk.dsl.model import LIVENESS_KINDS, Model, Property
+from statewalk.dsl.model import Model, Property
 
 _NONE = -1
 
@@ -104,7 +104,7 @@ def all_hold(graph: Lists, properties: Sequence[Property]) -> list[LivenessResul
     """The results, as `check.check_liveness` gives them, where no property is violated."""
     results = []
     for prop in properties:
-        if prop.kind not in LIVENESS_KINDS:
+        if not prop.of_kind.liveness:
             continue
         possible = False
         for problem in problems(prop, graph):

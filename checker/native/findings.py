@@ -183,10 +183,10 @@ class Stage:
         """The finding of a step that violates a property, or whose check raised."""
         way = way_to(self.search, len(self.search.links) - 1, link >> POSITION_SHIFT)
         after = follow(self.search, link)
-        error = None
+        steps, error = self.search.roots.steps, None
         if name == NO_ERROR:
-            error = _raised(self.search.model, self.search.roots.steps, after.state, way.state)
-        kind = "on_step" if error is None else "error"
+            error = _raised(self.search.model, steps, after.state, way.state)
+        kind = "error" if error else next(p.kind for p in steps if p.name == name)
         return Finding(name, kind, way.initial, way.steps, after.steps[-1], error)
 
 

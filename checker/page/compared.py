@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.compare.telling import has_not, outcome_of, page_of, rows_of
-from statewalk.checker.page.data import head, lines_of, of_path
+from statewalk.checker.page.data import always_of, head, lines_of, of_path
 from statewalk.checker.page.spec import RUNS, Around, code_of
-from statewalk.checker.report.terms import kind_word
 from statewalk.checker.traces.labels import label_of
 
 if TYPE_CHECKING:
@@ -27,13 +26,11 @@ def of_comparison(comparison: Comparison, again: str) -> dict[str, Any]:
         side.name: Around(side.model, RUNS // len(comparison.sides)) for side in comparison.sides
     }
     ways = [way for versus in comparison.others for way in _ways(versus, base, around)]
-    kinds = {p.kind for side in comparison.sides for p in side.run.properties}
+    every = [p for side in comparison.sides for p in side.run.properties]
     return {
         **head(base.run.spec, base.run.constants.items()),
-        "kinds": {kind: kind_word(kind) for kind in kinds},
-        "always": [
-            p.name for s in comparison.sides for p in s.run.properties if p.kind == "always"
-        ],
+        "kinds": {p.kind: p.of_kind.word for p in every},
+        "always": always_of(every),
         "compared": {
             "sides": [side.name for side in comparison.sides],
             "rows": [[cell.replace("`", "") for cell in row] for row in rows_of(comparison)],

@@ -13,22 +13,21 @@ from statewalk.checker.report.check import evidence_page
 from statewalk.checker.report.findings import failure_page, why_page
 from statewalk.checker.report.page import Page
 from statewalk.checker.report.runs import evidence_of
-from statewalk.checker.report.terms import kind_word
 from statewalk.checker.report.trace import add_abstract
 from statewalk.checker.states.showing import place, text_of
 from statewalk.checker.traces.exports.lanes import drawing
 from statewalk.checker.traces.file import to_dict
 from statewalk.checker.traces.labels import label_parts
-from statewalk.dsl.model import WITNESS_KINDS
 from statewalk.dsl.values.stored import ABSENT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from statewalk.checker.states.diff import Change
     from statewalk.checker.traces.trace import Trace, TraceStep
+    from statewalk.checker.verdict.result import PropertyResult
     from statewalk.checker.verdict.run import Run
-    from statewalk.dsl.model import Model
+    from statewalk.dsl.model import Property
 
 FORMAT, VERSION = "statewalk-page", 1
 _WIDTH = 96  # letters of a line of the report
@@ -51,8 +50,8 @@ def of_run(run: Run) -> dict[str, Any]:
     return {
         **head(run.spec, run.constants.items()),
         "result": run.to_dict(),
-        "kinds": {p.kind: kind_word(p.kind) for p in run.properties},
-        "always": [p.name for p in run.properties if p.kind == "always"],
+        "kinds": {p.kind: p.of_kind.word for p in run.properties},
+        "always": always_of(run.properties),
         "evidence": evidence_of(run),
         "report": lines_of(evidence_page(run, width=_WIDTH)),
         "code": code_of((step.file, step.line) for trace in traces for step in trace.steps),
@@ -72,8 +71,8 @@ def of_trace(trace: Trace) -> dict[str, Any]:
     add_abstract(above, trace)
     return {
         **head(trace.spec, trace.constants.items()),
-        "kinds": {trace.kind: kind_word(trace.kind)},
-        "always": always_of(trace.model) if trace.model else [],
+        "kinds": {trace.kind: trace.of_kind.word},
+        "always": always_of(trace.model.properties) if trace.model else [],
         "code": code_of((step.file, step.line) for step in trace.steps) if trace.model else {},
         "alone": "" if trace.model else _ALONE,
         "traces": [
@@ -85,9 +84,9 @@ def of_trace(trace: Trace) -> dict[str, Any]:
     }
 
 
-def always_of(model: Model) -> list[str]:
+def always_of(properties: Iterable[Property | PropertyResult]) -> list[str]:
     """The names of what has to hold in every state."""
-    return [p.name for p in model.properties if p.kind == "always"]
+    return [p.name for p in properties if p.of_kind.invariant]
 
 
 def of_path(trace: Trace, around: Around | None = None) -> dict[str, Any]:
@@ -95,7 +94,7 @@ def of_path(trace: Trace, around: Around | None = None) -> dict[str, Any]:
     return {
         **(around.of(trace) if around else {}),
         "trace": to_dict(trace),
-        "witness": trace.kind in WITNESS_KINDS,
+        "witness": trace.of_kind.witness,
         "steps": [told(trace, step, changes) for step, changes in trace],
         "lanes": drawing(trace),
     }

@@ -33,7 +33,7 @@ class Refinements:
 
 def wanted(model: Model, asked: SearchOptions) -> list[Property]:
     """The refinements that were asked for."""
-    return [p for p in model.properties if p.kind == "refines" and asked.wants(p.name)]
+    return [p for p in model.properties if p.of_kind.over == "specs" and asked.wants(p.name)]
 
 
 def keeps_graph(model: Model, options: CheckOptions, asked: SearchOptions) -> bool:

@@ -17,12 +17,12 @@ from statewalk.checker.liveness.conditions import predicates
 from statewalk.checker.liveness.graph import Bools, Ints, pack
 from statewalk.checker.liveness.result import LivenessResult
 from statewalk.checker.refinement.space import Space
-from statewalk.dsl.model import LIVENESS_KINDS, Model, Property
+from statewalk.dsl.model import Model, Property
 
 
 def liveness_of(model: Model) -> tuple[Property, ...]:
     """The properties that speak of what happens in the end."""
-    return tuple(p for p in model.properties if p.kind in LIVENESS_KINDS)
+    return tuple(p for p in model.properties if p.of_kind.liveness)
 
 
 def decide(

@@ -4,18 +4,18 @@ on.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from statewalk.checker.report.findings import show_failure, show_violation
 from statewalk.checker.report.levels import bars
 from statewalk.checker.report.page import Page, Segment, number, plural, seconds
-from statewalk.checker.report.terms import summary
 from statewalk.checker.states.shortening import fit
 from statewalk.checker.states.showing import place
 from statewalk.checker.verdict.evidence import Evidence, NeverFired, NoticeKind
 from statewalk.checker.verdict.result import held_vacuously
-from statewalk.dsl.model import SEARCH_KINDS, WITNESS_KINDS
+from statewalk.dsl.kinds import KINDS
 
 if TYPE_CHECKING:
     from statewalk.checker.verdict.result import PropertyResult
@@ -55,7 +55,7 @@ def _headline(page: Page, run: Run) -> None:
     evidence = run.evidence
     reached = len(evidence.witnesses)
     wanted = reached + len(evidence.unreached)
-    wanted += sum(p.kind in WITNESS_KINDS and p.verdict == "unknown" for p in run.properties)
+    wanted += sum(p.of_kind.witness and p.verdict == "unknown" for p in run.properties)
     checked = [p for p in run.properties if p.verdict != "unknown" or run.verdict == "bounded"]
     words = summary(p.kind for p in checked if p.name not in dict(evidence.unchecked))
     witnesses = [f"{reached}/{wanted} witnesses"] if wanted else []
@@ -76,6 +76,16 @@ def _headline(page: Page, run: Run) -> None:
         head = ("ERROR", "bad")
         items = ["the spec raised an exception, the search stopped there"]
     page.flow([head, "  "], [i if run.verdict != "violated" else (i, "head") for i in items])
+
+
+def summary(kinds: Iterable[str]) -> list[str]:
+    """``5 invariants``, ``no deadlock``: what a set of properties is made of; witnesses apart."""
+    counts = Counter(KINDS[kind].one for kind in kinds if not KINDS[kind].witness)
+    manies = {row.one: row.many for row in KINDS.values() if row.one and counts[row.one]}
+    return [
+        f"{counts[one]} {one if counts[one] == 1 else many}" if many else one
+        for one, many in manies.items()
+    ]
 
 
 def _evidence(page: Page, run: Run) -> None:
@@ -137,7 +147,7 @@ def _evidence(page: Page, run: Run) -> None:
 
 
 def _why_vacuous(prop: PropertyResult) -> str:
-    code = "" if prop.kind in SEARCH_KINDS else "SW504: "
+    code = "" if prop.of_kind.searched else "SW504: "
     return f"{code}the case it speaks of never arose"
 
 
@@ -212,7 +222,7 @@ def _witnesses(page: Page, run: Run) -> None:
         [(f"{name}: no state like this is reachable", "bad") for name in run.evidence.unreached],
     )
     known = {*run.evidence.unreached, *dict(run.evidence.witnesses)}
-    unseen = [p.name for p in run.properties if p.kind in WITNESS_KINDS and p.name not in known]
+    unseen = [p.name for p in run.properties if p.of_kind.witness and p.name not in known]
     _row(page, "not reached", [(f"{name} (so far)", "warn") for name in unseen])
 
 

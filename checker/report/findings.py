@@ -7,7 +7,6 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from statewalk.checker.report.page import Page, plural
-from statewalk.checker.report.terms import kind_word
 from statewalk.checker.report.trace import add_abstract, props_page, trace_page
 from statewalk.checker.states.diff import between
 from statewalk.checker.states.shortening import Steps, cut, first_difference, fit
@@ -53,7 +52,7 @@ def show_violation(
         way += ", where nothing happens any more"
     page.flow(
         [("VIOLATED", "bad"), "  "],
-        [(violation.property, "head"), f"({kind_word(violation.kind)})", way],
+        [(violation.property, "head"), f"({violation.of_kind.word})", way],
         between="  ",
     )
     _false(page, violation)

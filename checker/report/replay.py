@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from statewalk.checker.report.page import Page, plural
 from statewalk.checker.report.trace import trace_page
 from statewalk.checker.states.shortening import first_difference, fit
-from statewalk.dsl.model import WITNESS_KINDS
 
 if TYPE_CHECKING:
     from statewalk.checker.behaviours.replay import Replay
@@ -58,7 +57,7 @@ def _end(replay: Replay) -> str:
     trace = replay.trace
     if trace.error_type:
         return f"; {trace.error_type} is raised again"
-    if trace.kind in WITNESS_KINDS:
+    if trace.of_kind.witness:
         return f"; {trace.property} is reached again"
     if replay.still:
         return f"; {trace.property} is violated again"

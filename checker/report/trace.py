@@ -17,7 +17,7 @@ from statewalk.checker.states.shortening import first_difference, fit, fit_in_li
 from statewalk.checker.states.showing import place, text_of
 from statewalk.checker.traces.labels import label_parts
 from statewalk.checker.traces.truths import runs
-from statewalk.dsl.model import CONTINUED, WITNESS_KINDS
+from statewalk.dsl.model import CONTINUED
 from statewalk.dsl.values.stored import ABSENT
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def _label(name: str, trace: Trace) -> str:
 
 def _number(trace: Trace, at: int) -> Segment:
     """``!`` marks the last state of a counterexample."""
-    last = at == trace.length and trace.kind not in WITNESS_KINDS
+    last = at == trace.length and not trace.of_kind.witness
     return (f"{'!' if last else ' '}{at:>4}  ", "bad" if last else "dim")
 
 

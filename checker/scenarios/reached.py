@@ -15,7 +15,6 @@ from statewalk.checker.conform.follow import said_of
 from statewalk.checker.conform.steps import Steps
 from statewalk.checker.contract.search import Step
 from statewalk.checker.machine.watch import CutShort
-from statewalk.dsl.model import WITNESS_KINDS
 from statewalk.dsl.state.plain_view import PlainView
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ class Reached:
 
     def witnesses(self) -> list[str]:
         """The names of its witnesses."""
-        return [prop.name for prop in self.model.properties if prop.kind in WITNESS_KINDS]
+        return [prop.name for prop in self.model.properties if prop.of_kind.witness]
 
     def missed(self) -> list[Goal]:
         """The goals that were not met."""
@@ -107,7 +106,7 @@ class _Search:
     def __post_init__(self) -> None:
         self.model, self.steps = self.reached.model, self.reached.steps
         self.names = self.model.action_names()
-        self.witnesses = [p for p in self.model.properties if p.kind in WITNESS_KINDS]
+        self.witnesses = [p for p in self.model.properties if p.of_kind.witness]
 
     def go(self, everything: bool) -> None:
         """Expand one level after the other."""

@@ -14,7 +14,7 @@ from statewalk.checker.contract.search import Exploration, Finding, SearchOption
 from statewalk.checker.states.showing import text_of
 from statewalk.checker.symmetry.group import Renaming, Symmetry
 from statewalk.dsl.errors import EngineError, SpecError
-from statewalk.dsl.model import SEARCH_KINDS, Action, Model, Property
+from statewalk.dsl.model import Action, Model, Property
 from statewalk.dsl.state.plain_view import apply_writes
 from statewalk.dsl.values.stored import ABSENT, encode, freeze, intern_key
 from statewalk.dsl.view import Path, State
@@ -55,7 +55,7 @@ class Families:
     @staticmethod
     def asked(model: Model, options: SearchOptions) -> Families | None:
         """Those of a search; None where there are none. Raises SpecError[SW209]."""
-        of_members = [p for p in model.properties if p.kind in SEARCH_KINDS and is_of_members(p)]
+        of_members = [p for p in model.properties if p.of_kind.searched and is_of_members(p)]
         wanted = [p for p in of_members if options.wants(p.name)]
         symmetry = Symmetry.asked(model, options) if wanted else None
         if symmetry is None:

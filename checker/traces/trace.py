@@ -31,6 +31,7 @@ from statewalk.checker.traces.state import TraceState
 from statewalk.checker.traces.truths import Truth, truths
 from statewalk.dsl.declared import Fairness
 from statewalk.dsl.errors import StatewalkError, printable
+from statewalk.dsl.kinds import OfKind
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
 from statewalk.dsl.values.stored import freeze
 from statewalk.dsl.view import Disabled
@@ -116,7 +117,7 @@ class Abstract:
 
 
 @dataclass(frozen=True, repr=False)
-class Trace:
+class Trace(OfKind):
     """A finite sequence of states and steps: ``contents[i]`` is the state before ``steps[i]``.
 
     ``loop`` is the index of the state to which the last step returns (a lasso), if it does.

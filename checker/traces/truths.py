@@ -24,9 +24,9 @@ def truths(model: Model, states: Sequence[State]) -> dict[str, Truth]:
     """
     found: dict[str, Truth] = {}
     for prop in model.properties:
-        if prop.kind == "refines":  # true of behaviours only
+        if prop.of_kind.over == "specs":  # true of behaviours only
             continue
-        on_step = prop.kind == "on_step"
+        on_step = prop.of_kind.over == "steps"
         predicates = {prop.name: prop.whole}
         if prop.premise is not None:
             predicates = {f"{prop.name} (premise)": prop.premise, **predicates}

@@ -26,7 +26,7 @@ from statewalk.checker.verdict.result import Counts, PropertyResult, Result, hel
 from statewalk.checker.verdict.run import Run
 from statewalk.dsl.declared import FAIRNESSES
 from statewalk.dsl.errors import SpecError, StatewalkError, printable
-from statewalk.dsl.model import WITNESS_KINDS, Model
+from statewalk.dsl.model import Model
 from statewalk.dsl.values.stored import freeze
 
 _FLOAT = 1024  # bits of an integer that is no float any more
@@ -85,7 +85,7 @@ def _evidence(
     n = found.counts.distinct
     expect = expected.expectation(model, options.config)
     error = checked.findings.get(NO_ERROR)
-    unreached = [r.name for r in results if r.kind in WITNESS_KINDS and r.verdict == "violated"]
+    unreached = [r.name for r in results if r.of_kind.witness and r.verdict == "violated"]
     auxiliary = [f"{f.owner}.{f.name}" for f in model.fields.values() if f.auxiliary]
     return Evidence(
         options=options,

@@ -10,6 +10,7 @@ from statewalk.checker.contract.options import CheckOptions
 from statewalk.checker.states.shortening import fit
 from statewalk.checker.verdict.spec_text import line_of
 from statewalk.dsl.errors import Span
+from statewalk.dsl.kinds import OfKind
 
 if TYPE_CHECKING:
     from statewalk.checker.contract.search import StoppedBy
@@ -58,7 +59,7 @@ class Guard:
 
 
 @dataclass(frozen=True)
-class Violation:
+class Violation(OfKind):
     """A violated property, with what is false and how it comes about.
 
     ``blocked`` says for a deadlock what stops each action there, ``not_taken`` for a lasso what is

@@ -12,7 +12,7 @@ from statewalk.checker.verdict.judge import Checked, known_names
 from statewalk.checker.verdict.result import PropertyResult, RunVerdict
 from statewalk.dsl.declared import Configuration, Expectation
 from statewalk.dsl.errors import did_you_mean
-from statewalk.dsl.model import SEARCH_KINDS, WITNESS_KINDS, Model
+from statewalk.dsl.model import Model
 
 TO_HOLD = "expected to hold"
 
@@ -102,7 +102,7 @@ def _is_open(checked: Checked, result: PropertyResult, own_bounds: bool) -> bool
     """Whether a property may be violated all the same. Within its own bounds, the spec asks for no
     more than was searched, but a witness or a cycle may lie beyond.
     """
-    beyond = result.kind in WITNESS_KINDS or result.name in checked.unchecked
+    beyond = result.of_kind.witness or result.name in checked.unchecked
     return result.verdict == "unknown" and (beyond or not own_bounds)
 
 
@@ -153,7 +153,7 @@ def _different_lengths(
 def _is_shortest(checked: Checked, broken: list[PropertyResult]) -> bool:
     """Whether no shorter way to one of these can lie where an option kept the search from."""
     whole = _counts_all(checked) and not checked.unfinished
-    if any(r.kind not in (*SEARCH_KINDS, "deadlock", "assertion") for r in broken):
+    if any(not r.of_kind.searched for r in broken):
         return whole or (checked.exploration.stopped == "violation" and not checked.unfinished)
     between = checked.exploration.stopped in ("violation", "depth", "states")
     return whole or between or len(broken) == 1

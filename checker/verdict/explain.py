@@ -75,11 +75,11 @@ def explain(model: Model, finding: Finding) -> Explanation | None:
 
 def _explained(model: Model, finding: Finding) -> Explanation | None:
     prop = next((p for p in model.properties if p.name == finding.property), None)
-    if prop is None or prop.kind not in ("always", "on_step"):
+    if prop is None or not prop.of_kind.searched or prop.of_kind.witness:
         return None
     state, before = final_states(model, finding)
     try:
-        return explain_in(model, prop, state, before if prop.kind == "on_step" else None)
+        return explain_in(model, prop, state, before if prop.of_kind.over == "steps" else None)
     except Exception:
         # An explanation is a courtesy: whatever goes wrong in it must not hide the violation.
         return _by_elements(model, prop, state, before)
@@ -133,7 +133,7 @@ def explain_assert(
 def _by_elements(model: Model, prop: Property, state: State, before: State) -> Explanation | None:
     """The first false element, for specs without Python text."""
     for element in prop.elements:
-        old = PlainView(before) if prop.kind == "on_step" else None
+        old = PlainView(before) if prop.of_kind.over == "steps" else None
         try:
             if model.holds(element.holds, PlainView(state), old):
                 continue

@@ -13,7 +13,6 @@ from statewalk.checker.verdict.evidence import Failure
 from statewalk.checker.verdict.explain import Explanation, Layer, explain_assert
 from statewalk.checker.verdict.spec_text import assert_at, line_of
 from statewalk.dsl.errors import Span, StatewalkError, meant
-from statewalk.dsl.model import SEARCH_KINDS
 from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.view import Disabled
 
@@ -115,13 +114,13 @@ def _within_itself(error: BaseException, model: Model) -> str:
 def raised_in(model: Model, state: Any, before: Any) -> tuple[str, BaseException] | None:
     """Which property raises in a state (or in the step to it from ``before``), and what."""
     kinds = (
-        ("the property", sorted(model.properties, key=lambda p: p.kind not in SEARCH_KINDS)),
+        ("the property", sorted(model.properties, key=lambda p: not p.of_kind.searched)),
         ("the constraint", (*model.constraints, *model.step_constraints)),
         ("the terminal predicate", model.terminal),
     )
     for word, properties in kinds:
         for prop in properties:
-            on_step = prop.kind == "on_step"
+            on_step = prop.of_kind.over == "steps"
             if on_step and before is None:
                 continue
             old = PlainView(before) if on_step and before is not None else None

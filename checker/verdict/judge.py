@@ -26,7 +26,7 @@ from statewalk.checker.verdict.result import (
 )
 from statewalk.checker.verdict.spec_text import has_assertions
 from statewalk.dsl.errors import RunError, did_you_mean
-from statewalk.dsl.model import WITNESS_KINDS, Model, Property
+from statewalk.dsl.model import Model, Property
 
 _BOUNDS: Mapping[str, str] = {
     "depth": "--max-depth",
@@ -124,7 +124,7 @@ def _property(checked: Checked, prop: Property) -> PropertyResult:
     verdict: PropertyVerdict
     if prop.name in checked.unchecked:
         verdict = "unknown"
-    elif prop.kind in WITNESS_KINDS:
+    elif prop.of_kind.witness:
         verdict = "holds" if found else "violated" if checked.exhaustive else "unknown"
     elif found:
         verdict = "violated"

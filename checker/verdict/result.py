@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, ClassVar, Literal
 
 from statewalk.dsl.errors import printable
-from statewalk.dsl.model import SEARCH_KINDS
+from statewalk.dsl.kinds import OfKind
 
 SCHEMA = 1
 RunVerdict = Literal["holds", "violated", "bounded", "error"]
@@ -37,7 +37,7 @@ class Counts(_Part):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PropertyResult(_Part):
+class PropertyResult(_Part, OfKind):
     """The verdict on one property. ``trace`` is a file that shows it, ``length`` the trace's
     transitions.
     """
@@ -55,7 +55,7 @@ def held_vacuously(properties: Iterable[PropertyResult]) -> dict[str, PropertyRe
     found: dict[str, PropertyResult] = {}
     for prop in properties:
         if prop.vacuous:
-            together = prop.kind in SEARCH_KINDS and prop.name.endswith(")")
+            together = prop.of_kind.searched and prop.name.endswith(")")
             found.setdefault(prop.name.partition("(")[0] if together else prop.name, prop)
     return found
 

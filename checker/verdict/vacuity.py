@@ -76,7 +76,7 @@ def watched(
     """
     left: dict[str, dict[str, Property]] = {}
     for prop in model.properties:
-        if prop.kind == "always" and options.wants(prop.name):
+        if prop.of_kind.invariant and options.wants(prop.name):
             premise = premise_of(model, prop)
             if premise is not None:
                 left.setdefault(family_of(prop), {})[prop.name] = premise

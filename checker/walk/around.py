@@ -98,7 +98,7 @@ def _is_wrong(walk: Walk, state: State) -> bool:
     """Whether a property that has to hold in every state does not in this one."""
     for prop in walk.model.properties:
         try:
-            if prop.kind == "always" and not walk.model.holds(prop.whole, PlainView(state)):
+            if prop.of_kind.invariant and not walk.model.holds(prop.whole, PlainView(state)):
                 return True
         except Exception:  # of this state it says nothing
             continue

@@ -10,8 +10,9 @@ from typing import Any
 from statewalk.dsl.assemble.coming import coming, of_those_there
 from statewalk.dsl.declared import LeadsTo, property_name
 from statewalk.dsl.errors import Mistakes, Span
+from statewalk.dsl.kinds import KINDS, PropertyKind
 from statewalk.dsl.lowering.conjuncts import checked
-from statewalk.dsl.model import Element, Property, PropertyKind, Text
+from statewalk.dsl.model import Element, Property, Text
 from statewalk.dsl.source.ranges import domains_of
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.values.stored import freeze
@@ -42,7 +43,7 @@ def make_leads(
 
     One, or one per combination of arguments where p has parameters; q then has the same or none.
     """
-    kind: PropertyKind = "until" if lead.kind == "until" else "leads_to"
+    absent = KINDS[lead.kind].absent
     known = {id(f.function): f for f in tree.functions}
     first, second = known.get(id(lead.premise)), known.get(id(lead.conclusion))
     domains = domains_of(tree, first, mistakes) if first else []
@@ -50,13 +51,13 @@ def make_leads(
         shown = f"{name}({', '.join(map(repr, map(freeze, values)))})" if values else name
         given = values if second is not None and second.parameters() else ()
         roles = coming(values)
-        waits = kind == "until"  # while one is not there leads_to owes nothing, until goes on
-        cause = of_those_there(_given(lead.premise, values), roles, otherwise=waits)
-        effect = of_those_there(_given(lead.conclusion, given), coming(given), otherwise=not waits)
+        # While one is not there leads_to owes nothing, until goes on.
+        cause = of_those_there(_given(lead.premise, values), roles, otherwise=not absent)
+        effect = of_those_there(_given(lead.conclusion, given), coming(given), otherwise=absent)
         premise = checked(cause, shown, span)
         plain = not roles and not coming(given)
         yield Property(
-            shown, kind, (), checked(effect, shown, span), premise, span,
+            shown, lead.kind, (), checked(effect, shown, span), premise, span,
             source=Text(second, given) if plain and second is not None else None,
             premise_source=Text(first, values) if plain and first is not None else None,
         )  # fmt: skip
@@ -66,8 +67,8 @@ def _of_kind(
     kind: PropertyKind, holds: Callable[[], bool], values: tuple[Any, ...]
 ) -> Callable[[], bool]:
     """What a property says of roles that need not be there: nothing, while they are not."""
-    found = kind not in ("exists", "eventually")
-    return of_those_there(holds, coming(values), otherwise=found, steps=kind == "on_step")
+    row, roles = KINDS[kind], coming(values)
+    return of_those_there(holds, roles, otherwise=row.absent, steps=row.over == "steps")
 
 
 def _given(function: Callable[..., bool], values: tuple[Any, ...]) -> Callable[[], bool]:

@@ -6,19 +6,10 @@ import ast
 
 from statewalk.dsl.declared import property_name
 from statewalk.dsl.errors import Mistakes
+from statewalk.dsl.kinds import KIND_OF_MARKS, KINDS, PropertyKind
 from statewalk.dsl.lowering.conjuncts import checked
-from statewalk.dsl.model import Element, Property, PropertyKind, Text
+from statewalk.dsl.model import Element, Property, Text
 from statewalk.dsl.source.tree import Function
-
-_KINDS: dict[tuple[str, ...], PropertyKind] = {
-    ("always",): "always",
-    ("exists",): "exists",
-    ("on_step",): "on_step",
-    ("always", "on_step"): "on_step",
-    ("eventually",): "eventually",
-    ("always", "eventually"): "always_eventually",
-    ("eventually", "always"): "eventually_always",
-}
 
 
 def property_kind(function: Function, mistakes: Mistakes) -> PropertyKind | None:
@@ -26,16 +17,19 @@ def property_kind(function: Function, mistakes: Mistakes) -> PropertyKind | None
     names = tuple(
         m.kind for m in function.marks if m.kind not in ("named", "constraint", "terminal")
     )
-    kind = _KINDS.get(names)
+    kind = KIND_OF_MARKS.get(names)
     if kind is None:
         mistakes.add(
             "SW113",
-            f"'{function.name}' cannot be {' '.join('@' + n for n in names)}.",
+            f"'{function.name}' cannot be {_shown(names)}.",
             at=function.span(),
-            help="There are: @always, @exists, @on_step, @eventually, @always @eventually, "
-            "@eventually @always.",
+            help=f"There are: {', '.join(_shown(k.marks[0]) for k in KINDS.values() if k.marks)}.",
         )
     return kind
+
+
+def _shown(names: tuple[str, ...]) -> str:
+    return " ".join(f"@{name}" for name in names)
 
 
 def make_property(

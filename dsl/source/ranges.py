@@ -9,10 +9,11 @@ import ast
 from typing import Any
 
 from statewalk.dsl.errors import Mistakes, SpecError, placed
+from statewalk.dsl.kinds import PROPERTY_MARKS
 from statewalk.dsl.source.nodes import WITH_ASSERTIONS, copied, walk
 from statewalk.dsl.source.set_order import with_ordered_sets
 from statewalk.dsl.source.texts import defaults, is_range
-from statewalk.dsl.source.tree import PROPERTY_MARKS, Function, SpecTree
+from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.state.refs import NeedsState
 from statewalk.dsl.state.roles import Field, Role
 from statewalk.dsl.values.domains import ANYTHING, domain_of

@@ -20,6 +20,7 @@ from typing import Any
 from statewalk.dsl.annotations import annotations_of
 from statewalk.dsl.declared import LeadsTo, Mark, marks
 from statewalk.dsl.errors import Span
+from statewalk.dsl.kinds import PROPERTY_MARKS
 from statewalk.dsl.source.known_effects import attribute
 from statewalk.dsl.source.modules import Loading, SpecModule
 from statewalk.dsl.source.nodes import copied, exchanged, meaning, walk, yields
@@ -27,7 +28,6 @@ from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.records import Record
 from statewalk.dsl.words import declare
 
-PROPERTY_MARKS = frozenset({"always", "exists", "eventually", "on_step"})
 _OF_CLASSES = frozenset({"__init_subclass__", "__class_getitem__", "__new__"})  # without being told
 
 

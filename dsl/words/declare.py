@@ -19,6 +19,7 @@ from statewalk.dsl.declared import (
     marks,
 )
 from statewalk.dsl.errors import SpecError, did_you_mean
+from statewalk.dsl.kinds import PropertyKind
 from statewalk.dsl.values.records import check_options
 from statewalk.dsl.values.stored import ordered
 from statewalk.dsl.view import Disabled
@@ -158,7 +159,7 @@ def until(first: Callable[..., bool], second: Callable[..., bool], /) -> LeadsTo
     return _of_two("until", first, second)
 
 
-def _of_two(kind: str, first: Callable[..., bool], second: Callable[..., bool]) -> LeadsTo:
+def _of_two(kind: PropertyKind, first: Callable[..., bool], second: Callable[..., bool]) -> LeadsTo:
     a_function(f"The first of {kind}(...)", first)
     a_function(f"The second of {kind}(...)", second)
     return LeadsTo(kind, first, second)

@@ -5,7 +5,7 @@ always enter. Names are below the row's first folder; `Model` is what engines se
 Files beside the folders (`dsl/loader.py`, `checker/api.py`) join them, and have no row.
 """
 
-MODEL = ("dsl/declared", "dsl/errors", "dsl/files", "dsl/model", "dsl/view")
+MODEL = ("dsl/declared", "dsl/errors", "dsl/files", "dsl/kinds", "dsl/model", "dsl/view")
 ENTERS: dict[str, str] = {
     "checker/behaviours": (
         "Model dsl/inputs dsl/loader dsl/state dsl/values contract engines library liveness "
@@ -96,7 +96,7 @@ ENTERS: dict[str, str] = {
     ),
     "checker/walk": ("Model dsl/state behaviours/guided contract engines states traces verdict"),
     "dsl/assemble": (
-        "binding blocks declared errors flows lowering model source state values view words"
+        "binding blocks declared errors flows kinds lowering model source state values view words"
     ),
     "dsl/blocks": "binding declared errors lowering source state values words",
     "dsl/fizz": "blocks errors mutants source",
@@ -110,8 +110,8 @@ ENTERS: dict[str, str] = {
     "dsl/library": "",
     "dsl/lowering": "binding declared errors model source state values words",
     "dsl/rules": "blocks declared errors source state values words",
-    "dsl/source": "annotations declared errors files model state values view words",
+    "dsl/source": "annotations declared errors files kinds model state values view words",
     "dsl/state": "binding declared errors values view",
     "dsl/values": "annotations binding errors",
-    "dsl/words": "binding declared errors state values view",
+    "dsl/words": "binding declared errors kinds state values view",
 }

@@ -14,7 +14,6 @@ import pytest
 from statewalk import check
 from statewalk.checker.verdict.run import Run
 from statewalk.dsl.errors import SpecError
-from statewalk.dsl.model import SEARCH_KINDS
 from tests.places import ROOT
 
 TABLE = Path(__file__).with_name("fizzbee_examples.tsv")
@@ -54,7 +53,7 @@ def fails_as(failure: str, result: Run) -> bool:
     name = name.strip()
     found = [p for p in result.properties if p.verdict == "violated"]
     if kind == "liveness":
-        found = [p for p in found if p.kind not in SEARCH_KINDS]
+        found = [p for p in found if not p.of_kind.searched]
     elif kind == "deadlock":
         name = "Deadlock"
     return any(p.name == name or not name for p in found)

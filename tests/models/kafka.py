@@ -16,7 +16,7 @@ from statewalk.checker.liveness.check import check_liveness
 from statewalk.checker.liveness.explore import build
 from statewalk.checker.liveness.graph import StateGraph
 from statewalk.dsl.loader import load
-from statewalk.dsl.model import LIVENESS_KINDS, Model
+from statewalk.dsl.model import Model
 from tests.places import ROOT
 
 FOLDER = ROOT / "models" / "kafka"
@@ -71,7 +71,7 @@ def steps(spec: str, found: Exploration, **constants: Any) -> list[str]:
 def graph_of(spec: str, **constants: Any) -> tuple[Model, StateGraph]:
     """The state graph of a model, with what its liveness properties say of each state."""
     model = loaded(spec, constants)
-    live = tuple(p for p in model.properties if p.kind in LIVENESS_KINDS)
+    live = tuple(p for p in model.properties if p.of_kind.liveness)
     return model, build(model, SearchOptions(), live)
 
 

@@ -13,7 +13,6 @@ from statewalk.checker.commands.behaviours.cover import add_files
 from statewalk.checker.contract.options import read_count
 from statewalk.checker.machine import streams
 from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, MISTAKE, VIOLATED
-from statewalk.dsl.model import SEARCH_KINDS, WITNESS_KINDS
 
 if TYPE_CHECKING:
     from statewalk.checker.behaviours.random_walk import Simulation
@@ -180,9 +179,9 @@ def _figures(page: Page, model: Model, found: Simulation, depth: int) -> None:
     if never:
         page.flow([("  never       ", "warn")], never)
     for prop in model.properties:
-        if prop.kind in WITNESS_KINDS:
+        if prop.of_kind.witness:
             walks_met = f"in {number(found.witnesses[prop.name])} of {plural(found.runs, 'walk')}"
             page.add(f"  witness     {prop.name} {walks_met}")
-    live = [p.name for p in model.properties if p.kind not in SEARCH_KINDS]
+    live = [p.name for p in model.properties if not p.of_kind.searched]
     if live:
         page.flow([("  unchecked   ", "warn")], [f"{name} (liveness)" for name in live])

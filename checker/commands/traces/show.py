@@ -38,11 +38,9 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print a trace; the exit code."""
     from statewalk.checker.report.page import Page
-    from statewalk.checker.report.terms import kind_word
     from statewalk.checker.report.trace import add_abstract, props_page, trace_page
     from statewalk.checker.traces.reading import load_trace
     from statewalk.dsl.errors import RunError
-    from statewalk.dsl.model import WITNESS_KINDS
 
     trace = load_trace(arguments.trace)
     if arguments.spec is not None:
@@ -53,10 +51,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.html:
         return write_page(trace, arguments.html)
     page = Page(streams.width())
-    what = "reached" if trace.kind in WITNESS_KINDS else "violated"
+    what = "reached" if trace.of_kind.witness else "violated"
     page.add(
         (trace.property, "head"),
-        f"  ({kind_word(trace.kind)})  {what} after {trace.length} steps of {trace.spec}",
+        f"  ({trace.of_kind.word})  {what} after {trace.length} steps of {trace.spec}",
     )
     page.blank()
     page.join(trace_page(trace, width=page.width, full=arguments.full))

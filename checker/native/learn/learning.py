@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -38,19 +38,21 @@ from statewalk.dsl.view import Disabled, next_script
 
 _ASK_EVERY = 256  # runs of actions
 
-RootKind = Literal["always", "exists", "constraint", "action", "terminal", "step"]
-
 
 @dataclass(frozen=True)
 class Root:
-    """What is learned as one trie: an action, or a predicate, of a property's element or whole."""
+    """What is learned as one trie: an action, or a predicate, of a property's element or whole.
 
-    kind: RootKind
+    ``sought``: the search has to hear of states in which the predicate is true, not of others.
+    """
+
+    kind: str
     group: int
     label: str
     action: Action | None = None
     predicate: Callable[[], bool] | None = None
     source: Text | None = None
+    sought: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,28 +76,28 @@ class Roots:
 def make_roots(model: Model, options: SearchOptions, *, whole: bool = False) -> Roots:
     """The roots of what the options ask for. ``whole``: each property is one."""
     wanted = [p for p in model.properties if options.wants(p.name)]
-    checks = [p for kind in ("always", "exists") for p in wanted if p.kind == kind]
+    checks = [p for p in wanted if p.of_kind.over == "states"]
+    checks.sort(key=lambda p: p.of_kind.witness)
     watched = (*checks, *model.constraints)
     roots: list[Root] = []
     for group, prop in enumerate(watched):
-        kind: RootKind = "constraint" if group >= len(checks) else "always"
-        if prop.kind == "exists":
-            kind = "exists"
-        if kind == "always" and prop.elements and not whole:
+        witness, kind = prop.of_kind.witness, prop.kind if group < len(checks) else "constraint"
+        if group < len(checks) and not witness and prop.elements and not whole:
             roots += [
                 Root(kind, group, f"{prop.name}: {e.label}", None, e.holds, e.source)
                 for e in prop.elements
             ]
         else:
-            roots.append(Root(kind, group, prop.name, None, prop.whole, prop.source))
+            roots.append(Root(kind, group, prop.name, None, prop.whole, prop.source, witness))
     first = len(roots)
     roots += [Root("action", a.index, a.label, a, None, a.source) for a in model.actions]
     end = len(roots)
     roots += [
-        Root("terminal", i, p.name, None, p.whole, p.source) for i, p in enumerate(model.terminal)
+        Root("terminal", i, p.name, None, p.whole, p.source, sought=True)
+        for i, p in enumerate(model.terminal)
     ]
     end_terminal = len(roots)
-    on_step = [p for p in wanted if p.kind == "on_step"]
+    on_step = [p for p in wanted if p.of_kind.over == "steps"]
     steps = (*on_step, *model.step_constraints)
     roots += [Root("step", i, p.name, None, p.whole, p.source) for i, p in enumerate(steps)]
     return Roots(tuple(roots), watched, len(checks), first, end, end_terminal, steps, len(on_step))
@@ -354,8 +356,4 @@ class Learner:
         except Exception as error:
             self._too_deep = self._too_deep or isinstance(error, RecursionError)
             return ERROR
-        if root.kind in ("exists", "terminal"):
-            return EVENT if holds else QUIET
-        if root.kind == "step":
-            return QUIET if holds else EVENT
-        return EVENT if holds is False else QUIET
+        return EVENT if bool(holds) is root.sought else QUIET

@@ -155,7 +155,7 @@ def wanted_of(root: Root) -> Wanted | None:
     if root.action is not None:
         return Wanted(root.source, "action", None)
     purpose: Purpose = "step" if root.kind == "step" else "predicate"
-    return Wanted(root.source, purpose, root.kind in ("exists", "terminal"))
+    return Wanted(root.source, purpose, root.sought)
 
 
 class Programs:

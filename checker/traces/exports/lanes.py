@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.traces.exports.sequence import Event, events
 from statewalk.dsl.errors import printable
-from statewalk.dsl.model import WITNESS_KINDS
 
 if TYPE_CHECKING:
     from statewalk.checker.traces.trace import Trace
@@ -30,7 +29,7 @@ HEAD = 36  # height of the row of names
 
 def drawing(trace: Trace) -> dict[str, Any]:
     """The sequence diagram of a trace: its size, the row of names, and everything below."""
-    fails = trace.kind not in WITNESS_KINDS and trace.loop is None
+    fails = not trace.of_kind.witness and trace.loop is None
     return drawing_of(list(events(trace)), trace.loop, bad=trace.length if fails else None)
 
 

@@ -17,7 +17,6 @@ from statewalk.checker.liveness.collect import collect
 from statewalk.checker.states.fingerprints import Fingerprints
 from statewalk.checker.verdict.run import Run
 from statewalk.dsl.errors import RunError
-from statewalk.dsl.model import LIVENESS_KINDS
 from tests.cases import some
 from tests.places import ROOT
 
@@ -87,14 +86,14 @@ def test_the_last_bits_tell_states_apart(spec: str) -> None:
 @pytest.mark.usefixtures("low_only")
 def test_liveness_is_left_to_whole_states_where_numbers_would_not_tell_them_apart() -> None:
     model = load(RING)
-    properties = tuple(p for p in model.properties if p.kind in LIVENESS_KINDS)
+    properties = tuple(p for p in model.properties if p.of_kind.liveness)
 
     assert collect(model, SearchOptions(fingerprint_bits=128), properties) is None
 
 
 def test_liveness_has_numbers_for_all_states() -> None:
     model = load(RING)
-    properties = tuple(p for p in model.properties if p.kind in LIVENESS_KINDS)
+    properties = tuple(p for p in model.properties if p.of_kind.liveness)
     some, all_ = (
         collect(model, SearchOptions(fingerprint_bits=bits), properties) for bits in (64, 128)
     )

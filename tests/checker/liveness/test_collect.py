@@ -14,7 +14,7 @@ from statewalk.checker.liveness.explore import build
 from statewalk.checker.liveness.graph import StateGraph
 from statewalk.checker.native import explore
 from statewalk.dsl.loader import load
-from statewalk.dsl.model import LIVENESS_KINDS, Model, Property
+from statewalk.dsl.model import Model, Property
 from tests.cases import slow, some
 from tests.places import ROOT
 
@@ -43,7 +43,7 @@ def told(graph: StateGraph, properties: Sequence[Property]) -> dict[str, object]
 
 
 def both(model: Model, options: SearchOptions) -> tuple[StateGraph, StateGraph, list[Property]]:
-    properties = [p for p in model.properties if p.kind in LIVENESS_KINDS]
+    properties = [p for p in model.properties if p.of_kind.liveness]
     native = collect(model, options, tuple(properties))
     assert native is not None
     return native, build(model, options, tuple(properties)), properties
@@ -137,7 +137,7 @@ def test_what_was_not_expanded_to_its_end_is_not_called_expanded(
 def test_a_search_that_keeps_its_graph_finds_the_same() -> None:
     model = load(INIT_PID, {"MUTANT": "no_epoch_bump", "BROKERS": 1})
     options = SearchOptions(threads=2, keep_going=True)
-    properties = tuple(p for p in model.properties if p.kind in LIVENESS_KINDS)
+    properties = tuple(p for p in model.properties if p.of_kind.liveness)
     found, graph = explored(model, options, properties, rows=True)
     plain = explore(model, options)
 

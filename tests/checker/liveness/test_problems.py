@@ -15,7 +15,7 @@ from statewalk.checker.liveness.explore import build
 from statewalk.checker.liveness.fairness import with_fairness
 from statewalk.checker.liveness.result import Lasso
 from statewalk.dsl.loader import load
-from statewalk.dsl.model import LIVENESS_KINDS, Model
+from statewalk.dsl.model import Model
 from statewalk.dsl.view import State
 from tests.declared import declared
 
@@ -30,7 +30,7 @@ def test_there_are_enough_problems() -> None:
 @pytest.mark.parametrize(("path", "config"), PROBLEMS, ids=lambda v: getattr(v, "stem", v))
 def test_verdict_and_length_are_as_derived(path: Path, config: str) -> None:
     model = load(path, config=config)
-    properties = [p for p in model.properties if p.kind in LIVENESS_KINDS]
+    properties = [p for p in model.properties if p.of_kind.liveness]
     graph = build(model, SearchOptions(), tuple(properties))
     results = {r.property: r for r in check_liveness(model, graph, properties)}
     expect = next(c.expect for c in model.configurations if c.name == config)
@@ -91,7 +91,7 @@ def test_what_is_enabled_and_not_taken_is_named(
     stem: str, config: str, said: list[tuple[str, str, tuple[int, ...]]]
 ) -> None:
     model = load(Path(__file__).parent / "specs" / f"{stem}.py", config=config)
-    properties = [p for p in model.properties if p.kind in LIVENESS_KINDS]
+    properties = [p for p in model.properties if p.of_kind.liveness]
     graph = build(model, SearchOptions(), tuple(properties))
     lasso = check_liveness(model, graph, properties)[0].lasso
 

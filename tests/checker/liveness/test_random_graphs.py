@@ -28,7 +28,9 @@ from statewalk.checker.liveness.result import Lasso, LivenessResult
 from statewalk.checker.liveness.small import all_hold, small_graph
 from statewalk.dsl.binding import binding
 from statewalk.dsl.declared import Fairness
-from statewalk.dsl.model import LIVENESS_KINDS, Action, Model, Property, PropertyKind
+from statewalk.dsl.kinds import KINDS as ROWS
+from statewalk.dsl.kinds import PropertyKind
+from statewalk.dsl.model import Action, Model, Property
 from statewalk.dsl.view import Disabled
 from tests.cases import slow
 from tests.cases import some as chosen
@@ -36,7 +38,7 @@ from tests.cases import some as chosen
 GRAPHS = int(os.environ.get("STATEWALK_RANDOM_GRAPHS", "800"))
 BATCHES = 8
 PLACE = ("Walk", 0, "at")
-KINDS: tuple[PropertyKind, ...] = tuple(k for k in get_args(PropertyKind) if k in LIVENESS_KINDS)
+KINDS: tuple[PropertyKind, ...] = tuple(k for k in get_args(PropertyKind) if ROWS[k].liveness)
 
 Pair = tuple[int, int]
 

@@ -20,7 +20,6 @@ from statewalk.checker.liveness.explore import build
 from statewalk.checker.machine.ahead import all_kernels, compiled, types_of
 from statewalk.checker.machine.compiling import SOURCES
 from statewalk.dsl.loader import load
-from statewalk.dsl.model import LIVENESS_KINDS
 from tests.places import ROOT
 
 TOYS = ROOT / "models" / "toys"
@@ -52,7 +51,7 @@ def test_checks_call_kernels_with_the_types_they_are_compiled_for(
         model = load(TOYS / spec)
         native.explore(model, SearchOptions())
         native.explore(model, SearchOptions(symmetry=spec == "two_phase_commit.py"))
-        live = tuple(p for p in model.properties if p.kind in LIVENESS_KINDS)
+        live = tuple(p for p in model.properties if p.of_kind.liveness)
         check_liveness(model, build(model, SearchOptions(), live), model.properties)
     check_levels(
         from_records(

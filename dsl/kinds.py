@@ -1,0 +1,84 @@
+"""The kinds of properties, a row each: whoever treats kinds differently asks an attribute."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+PropertyKind = Literal[
+    "always", "exists", "on_step", "eventually", "always_eventually", "eventually_always",
+    "leads_to", "until", "refines", "deadlock", "assertion", "error",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of property; ``name`` stands in results and traces.
+
+    ``over`` says what shows that one is false: a state, a step, a behavior, or another spec.
+    ``one`` and ``many`` name properties of the kind in a summary. ``marks`` are the decorators
+    that make it, read downwards. A ``witness`` is a property that one state makes true, so that
+    what is found of it is no violation. ``absent`` is the value of its predicate for role instances
+    that do not exist.
+    """
+
+    name: PropertyKind
+    over: Literal["states", "steps", "behaviors", "specs", "anything"]
+    one: str = ""
+    many: str = ""
+    marks: tuple[tuple[str, ...], ...] = ()
+    witness: bool = False
+    absent: bool = True
+
+    @property
+    def word(self) -> str:
+        """The kind in a report."""
+        return "on every step" if self.name == "on_step" else self.name.replace("_", " ")
+
+    @property
+    def searched(self) -> bool:
+        """Whether a search decides it; the others need the state graph."""
+        return self.over in ("states", "steps")
+
+    @property
+    def liveness(self) -> bool:
+        """Whether it is decided on the state graph, for endless behaviors."""
+        return self.over == "behaviors"
+
+    @property
+    def invariant(self) -> bool:
+        """Whether its predicate has to hold in every state."""
+        return self.over == "states" and not self.witness and bool(self.marks)
+
+
+_STEP = ("step property", "step properties")
+_LIVE = ("liveness property", "liveness properties")
+# In the order in which reports and help list them; the last three are built in.
+_ROWS = (
+    Kind("always", "states", "invariant", "invariants", (("always",),)),
+    Kind("exists", "states", "witness", "witnesses", (("exists",),), witness=True, absent=False),
+    Kind("on_step", "steps", *_STEP, (("on_step",), ("always", "on_step"))),
+    Kind("eventually", "behaviors", *_LIVE, (("eventually",),), absent=False),
+    Kind("always_eventually", "behaviors", *_LIVE, (("always", "eventually"),)),
+    Kind("eventually_always", "behaviors", *_LIVE, (("eventually", "always"),)),
+    Kind("leads_to", "behaviors", *_LIVE),
+    Kind("until", "behaviors", *_LIVE, absent=False),
+    Kind("refines", "specs", "refinement", "refinements"),
+    Kind("deadlock", "states", "no deadlock"),
+    Kind("assertion", "steps", "no failed assertion"),
+    Kind("error", "anything"),
+)
+KINDS: dict[str, Kind] = {row.name: row for row in _ROWS}
+KIND_OF_MARKS = {marks: row.name for row in _ROWS for marks in row.marks}
+PROPERTY_MARKS = frozenset(mark for marks in KIND_OF_MARKS for mark in marks)
+
+
+class OfKind:
+    """A property, or what was found of one."""
+
+    kind: Any
+
+    @property
+    def of_kind(self) -> Kind:
+        """The row of its kind; a bare one for a kind which only a trace file knows."""
+        return KINDS.get(self.kind) or Kind(self.kind, "anything")
