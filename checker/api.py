@@ -29,8 +29,8 @@ from statewalk.checker.contract.search import (
     Finding,
     Progress,
     SearchOptions,
-    StoppedBy,
 )
+from statewalk.checker.contract.stops import COUNTED, StoppedBy, ended_by
 from statewalk.checker.engines.hidden import HiddenRead
 from statewalk.checker.engines.table import EngineEntry, choose
 from statewalk.checker.library import no_spec, spec_path
@@ -167,7 +167,7 @@ def not_loaded(
     running: Place | None,
 ) -> Run:
     """The run of a check whose spec did not get loaded within the limits."""
-    text = judge.bound(options, stopped, running)
+    text = ended_by(options, stopped, running)
     notice = Notice("bounded", "", f"bounded: {text}")
     evidence = Evidence(options=options, stopped=stopped, bounds=(text,), warnings=(notice,))
     return not_begun(spec, constants, "bounded", evidence)
@@ -376,15 +376,16 @@ def search_options(
     interrupted: Callable[[], bool] = lambda: False,
 ) -> SearchOptions:
     """What an engine is asked."""
-    asked = options.max_depth
+    bounds = {stop.option: getattr(options, stop.option) for stop in COUNTED.values()}
+    if options.max_depth is None:
+        bounds["max_depth"] = model.max_depth
     expect = expectation(model, options.config) or Expectation("holds")
     search = SearchOptions(
         properties=options.properties,
         keep_going=options.keep_going or expect.states is not None,  # all there are
         view=bool(options.view),
         symmetry=judge.uses_symmetry(model, options),
-        max_depth=model.max_depth if asked is None else asked,
-        max_states=options.max_states,
+        **bounds,
         max_memory=options.max_memory,
         timeout=options.timeout,
         threads=options.threads or os.cpu_count() or 1,

@@ -16,6 +16,7 @@ from typing import NoReturn
 
 from statewalk.checker.commands import COMMANDS, SUPERVISED
 from statewalk.checker.commands.release import VERSION
+from statewalk.checker.contract.stops import ended_by
 from statewalk.checker.machine import early, home, signals, streams, supervisor
 from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, INTERNAL, MISTAKE
 
@@ -181,9 +182,10 @@ def _guarded(parsed: argparse.Namespace) -> int:
         streams.keep_silent()
         return INCONCLUSIVE
     except CutShort as cut:
-        from statewalk.checker.contract.rescue import said
+        from statewalk.checker.contract.options import CheckOptions
 
-        streams.warn(f"\nstatewalk: {said(cut.reason, cut.place)}\n")
+        why = ended_by(CheckOptions(), cut.reason, cut.place)
+        streams.warn(f"\nstatewalk: ended by {why}\n")
         return INCONCLUSIVE
     except SystemExit as end:  # nothing of ours raises it here
         from statewalk.checker.contract.rescue import left

@@ -6,6 +6,7 @@ import argparse
 from dataclasses import replace
 from typing import Any
 
+from statewalk.checker.contract.stops import ended_by
 from statewalk.checker.machine import streams
 from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, MISTAKE
 
@@ -41,7 +42,6 @@ def run(arguments: argparse.Namespace) -> int:
     from statewalk.checker.machine.limits import Interruptions
     from statewalk.checker.machine.watch import Watchdog
     from statewalk.checker.report.profile import profile, render
-    from statewalk.checker.verdict import judge
 
     constants = read_settings(arguments.settings).fixed
     options = SearchOptions(
@@ -67,6 +67,6 @@ def run(arguments: argparse.Namespace) -> int:
     if found.stopped == "error":
         streams.say("The search was ended by an exception of the spec: see its check.\n")
         return MISTAKE
-    bound = judge.bound(limits, found.stopped, found.running, model.max_depth)
+    bound = ended_by(limits, found.stopped, found.running, model.max_depth)
     streams.say(f"The search was ended by {bound}.\n")
     return INCONCLUSIVE

@@ -11,7 +11,8 @@ from statewalk.checker.machine.watch import CutShort
 from statewalk.dsl.errors import EngineError, Span, SpecError, StatewalkError
 
 if TYPE_CHECKING:
-    from statewalk.checker.contract.search import Progress, StoppedBy
+    from statewalk.checker.contract.search import Progress
+    from statewalk.checker.contract.stops import StoppedBy
     from statewalk.checker.machine.places import Limit
     from statewalk.checker.machine.supervisor import End
 
@@ -88,9 +89,3 @@ def left(how: str, where: Place | None) -> SpecError:
         at=Span(where.file, where.line) if where else None,
         help="That is no result. Leave out what exits: a guard is require(...).",
     )
-
-
-def said(reason: StoppedBy, where: Place) -> str:
-    """What to say where there is no result to show."""
-    why = {"time": "--timeout", "memory": "memory", "interrupt": "an interruption"}
-    return f"ended by {why.get(reason) or f'a crash ({where.by})'}, in {where}"

@@ -29,17 +29,15 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 from statewalk.checker.contract.options import asked_for
-from statewalk.checker.machine.places import Limit, Place
+from statewalk.checker.contract.stops import COUNTED, StoppedBy
+from statewalk.checker.machine.places import Place
 from statewalk.dsl.kinds import OfKind
 from statewalk.dsl.model import Model
 
-StoppedBy = Literal["violation", "error", "depth", "states", Limit]
-# why a property is left unchecked that a search can only decide whole
-AFTER_VIOLATION = "the search stopped at a violation; --keep-going or --property checks it"
 ASSERTION = "Assertion"
 DEADLOCK = "Deadlock"
 NO_ERROR = "no_error"
@@ -131,16 +129,25 @@ class SearchOptions:
         return "time" if self.timeout is not None and seconds > self.timeout else None
 
     def ended(
-        self, found: Iterable[Finding], *, error: bool, violated: bool, distinct: int, depth: int
+        self, found: Iterable[Finding], counts: Counts, *, error: bool, violated: bool
     ) -> StoppedBy | None:
         """Reasons to stop between stages; what the last one came to is said."""
         if error:
             return "error"
-        if violated and self.ends_with(found):
-            return "violation"
-        if self.max_states is not None and distinct >= self.max_states:
-            return "states"
-        return "depth" if self.max_depth is not None and depth >= self.max_depth else None
+        return "violation" if violated and self.ends_with(found) else self.full(counts)
+
+    def full(self, counts: Counts) -> StoppedBy | None:
+        """The bound that counts have reached."""
+        for reason, stop in COUNTED.items():
+            most = getattr(self, stop.option)
+            if most is not None and getattr(counts, stop.counts) >= most:
+                return reason
+        return None
+
+    def unbounded(self, depth: int | None = None) -> SearchOptions:
+        """These options without bounds on counts, but for a depth."""
+        none: dict[str, Any] = dict.fromkeys(stop.option for stop in COUNTED.values())
+        return replace(self, **{**none, "max_depth": depth})
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from statewalk.checker.contract.saved import begin
 from statewalk.checker.contract.search import Exploration, SearchOptions
+from statewalk.checker.contract.stops import bounded
 from statewalk.checker.disk import saving
 from statewalk.checker.disk.saving import DiskWriter
 from statewalk.checker.disk.search import Disk, Limits
@@ -106,7 +107,7 @@ def _concluded(
         warnings = (*warnings, f"SW346 The search did not go on from disk: {STEPS}.")
     if disk.on_disk is None:
         return replace(found, warnings=warnings)
-    if writer is not None and found.stopped in (None, "violation", "error"):
+    if writer is not None and not bounded(found.stopped):
         go_home()
         with suppress(OSError):  # they do no harm
             begin(writer.folder)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from statewalk.checker.contract.saved import COLUMN, LINKS
-from statewalk.checker.contract.search import StoppedBy
+from statewalk.checker.contract.stops import StoppedBy
 from statewalk.checker.disk.columns import Column, SavedColumn
 from statewalk.checker.disk.merging import Held, Merging, in_order
 from statewalk.checker.disk.runs import Run, States, first_to_merge, merge, new_run, new_states

@@ -21,9 +21,9 @@ from statewalk.checker.contract.search import (
     Progress,
     SearchOptions,
     Step,
-    StoppedBy,
     parted,
 )
+from statewalk.checker.contract.stops import StoppedBy
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.engines.repeats import Repeats
 from statewalk.checker.machine.places import Place
@@ -108,6 +108,10 @@ class Search:
     queue: int = 0
     running: Place | None = None  # where the spec was, if it had to be ended
     steps: Steps | None = None
+
+    @property
+    def counts(self) -> Counts:
+        return Counts(sum(self.levels[:1]), len(self.seen), self.generated, len(self.levels))
 
     # -- checking ------------------------------------------------------------------------------
 
@@ -344,10 +348,9 @@ def stop_between(search: Search, violated: bool, seconds: float) -> StoppedBy | 
     """Reasons to stop between stages."""
     return search.options.ended(
         search.found.values(),
+        search.counts,
         error=search.error,
         violated=violated,
-        distinct=len(search.seen),
-        depth=len(search.levels),
     ) or search.options.urgent(seconds)
 
 
@@ -375,10 +378,9 @@ def result_of(search: Search, stopped: StoppedBy | None, seconds: float) -> Expl
     """What came of a search. Raises SpecError[SW102], see `Model.look_outside`."""
     search.model.look_outside()
     violations, witnesses = parted(search.found.values())
-    initial = search.levels[0] if search.levels else 0
     return Exploration(
         engine="reference",
-        counts=Counts(initial, len(search.seen), search.generated, len(search.levels)),
+        counts=search.counts,
         levels=tuple(search.levels),
         findings=violations,
         witnesses=witnesses,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from statewalk.checker.contract.saved import begin_anew
+from statewalk.checker.contract.stops import COUNTED
 from statewalk.checker.engines import reference
 
 if TYPE_CHECKING:
@@ -101,4 +102,4 @@ def _is_enough(found: Exploration, options: SearchOptions) -> bool:
     """Whether nothing is left to do: what a bound has cut is saved, by who can. What a clock or a
     hand has ended is as soon begun anew.
     """
-    return options.checkpoint is None or found.stopped not in ("depth", "states")
+    return options.checkpoint is None or found.stopped not in COUNTED

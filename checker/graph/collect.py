@@ -16,7 +16,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from statewalk.checker.contract.search import SearchOptions, StoppedBy
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.contract.stops import StoppedBy, stop_of, whole_levels
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.graph.labels import Labels, NamingView
 from statewalk.checker.graph.rows import States, Words
@@ -190,14 +191,14 @@ def bare(model: Model, options: SearchOptions) -> tuple[Model, SearchOptions]:
     plain = replace(model, properties=(), terminal=(), check_deadlock=False)
     limits = replace(
         options, properties=(), keep_going=True, view=False, symmetry=False,
-        checkpoint=None, resume=False, max_states=None, timeout=None,
+        checkpoint=None, resume=False, timeout=None,
     )  # fmt: skip
-    return plain, limits
+    return plain, limits.unbounded(options.max_depth)
 
 
 def collected(search: Search, stopped: StoppedBy | None) -> Collected:
     """What is known at the end. Raises RunError[SW354]."""
-    if stopped not in (None, "depth"):
+    if stopped is not None and not whole_levels(stopped):
         raise stopped_inside(stopped)
     return collected_by(search, whole=stopped is None)
 
@@ -215,16 +216,7 @@ def stopped_inside(why: StoppedBy) -> RunError:
     """The error of a graph that cannot be written whole."""
     return RunError(
         "SW354",
-        f"No state graph was written: the search was ended inside a level ({ENDED[why]}).",
+        f"No state graph was written: the search was ended inside a level ({stop_of(why).inside}).",
         why="A graph has every step of the states it says are expanded.",
         help="Bound the search between levels instead: --max-depth or --max-states.",
     )
-
-
-ENDED: dict[StoppedBy, str] = {
-    "interrupt": "interrupted",
-    "time": "--timeout",
-    "memory": "--max-memory",
-    "error": "the spec raised an exception",
-    "killed": "a crash",
-}

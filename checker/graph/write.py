@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from statewalk.checker.contract.search import NO_ERROR
+from statewalk.checker.contract.stops import whole_levels
 from statewalk.checker.graph.collect import (
     Collected,
     Collector,
@@ -158,7 +159,7 @@ def refuse_parts(found: Exploration) -> None:
     """Raises RunError[SW354] for a search that was ended inside a level."""
     if any(f.property == NO_ERROR for f in found.findings):
         raise stopped_inside("error")
-    if found.stopped in ("time", "memory", "interrupt"):
+    if found.stopped is not None and not whole_levels(found.stopped):
         raise stopped_inside(found.stopped)
 
 

@@ -11,12 +11,13 @@ Slow twin: statewalk.checker.liveness.explore
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from statewalk.checker.contract.search import Exploration, SearchOptions, StoppedBy
+from statewalk.checker.contract.search import Exploration, SearchOptions
+from statewalk.checker.contract.stops import StoppedBy, whole_levels
 from statewalk.checker.liveness.conditions import Label, predicates, sources
 from statewalk.checker.liveness.graph import (
     Bools,
@@ -259,7 +260,7 @@ class Keeper:
 
     def graph(self, stopped: StoppedBy | None, keys: list[str]) -> StateGraph:
         """The arrays."""
-        if stopped in get_args(Limit):  # perhaps in the middle of a level
+        if not whole_levels(stopped):
             self.drop_level()
         n = self.fingerprints.used
         self.offsets.extend(n + 1 - self.offsets.used)[:] = self.targets.used

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from statewalk.checker.contract.search import SearchOptions, Step, StoppedBy
+from statewalk.checker.contract.search import Counts, SearchOptions, Step
+from statewalk.checker.contract.stops import StoppedBy
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.engines.reference import Steps
 from statewalk.checker.liveness.conditions import CUT, Label, predicates
@@ -189,11 +190,8 @@ def built(
     )
     depth = 1
     while work.expanded < len(work.rows) and work.stopped is None:
-        if options.max_depth is not None and depth >= options.max_depth:
-            work.stopped = "depth"
-        elif options.max_states is not None and len(work.rows) >= options.max_states:
-            work.stopped = "states"
-        else:
+        work.stopped = options.full(Counts(len(work.initial), len(work.rows), 0, depth))
+        if work.stopped is None:
             _expand_level(work, options, started)
         depth += 1
     return work

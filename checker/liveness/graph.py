@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from statewalk.checker.contract.search import StoppedBy
+from statewalk.checker.contract.stops import StoppedBy
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.liveness.conditions import CUT, Label
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from statewalk.checker.contract.search import AFTER_VIOLATION, NO_ERROR, Finding
+from statewalk.checker.contract.search import NO_ERROR, Finding
+from statewalk.checker.contract.stops import StoppedBy, stop_of
 from statewalk.checker.engines.small import Kept, SmallFirst
 from statewalk.checker.machine.watch import interruptible
 from statewalk.checker.verdict.expected import expectation
@@ -16,21 +17,12 @@ from statewalk.dsl.errors import RunError
 INCOMPLETE = "SW503"
 if TYPE_CHECKING:
     from statewalk.checker.contract.options import CheckOptions
-    from statewalk.checker.contract.search import Engine, Exploration, SearchOptions, StoppedBy
+    from statewalk.checker.contract.search import Engine, Exploration, SearchOptions
     from statewalk.checker.liveness.graph import StateGraph
     from statewalk.checker.liveness.result import Lasso, LivenessResult, NotTaken
     from statewalk.checker.liveness.small import Lists
     from statewalk.dsl.model import Model, Property
 
-_STOPPED: Mapping[str, str] = {
-    "violation": AFTER_VIOLATION,
-    "depth": "the search was cut at a depth",
-    "states": "the search was cut at a number of states",
-    "memory": "the search ran out of memory",
-    "time": "the search ran out of time",
-    "interrupt": "the search was interrupted",
-    "killed": "the search crashed",
-}
 ALLOW = "--allow-unsound takes the risk"
 _UNFAIR = (
     "SW501 '{}' is a liveness property, but no action is fair: every behaviour may stop in any "
@@ -192,7 +184,7 @@ def _unmerged(asked: SearchOptions) -> str:
 def not_decided(model: Model, asked: SearchOptions, stopped: StoppedBy) -> Live:
     """Of every liveness property, that nothing is known: the spec hung in what came before."""
     left = [p.name for p in wanted(model, asked)]
-    why = f"{INCOMPLETE}: {_STOPPED[stopped]}"
+    why = f"{INCOMPLETE}: {stop_of(stopped).liveness}"
     return Live(unchecked=dict.fromkeys(left, why), unfinished=True)
 
 
@@ -201,13 +193,10 @@ def limits_of(asked: SearchOptions, exploration: Exploration) -> SearchOptions:
     timeout = None
     if asked.timeout is not None:
         timeout = max(1.0, asked.timeout - exploration.seconds)
-    depth, states = None, None
+    limits = replace(asked, timeout=timeout, checkpoint=None, resume=False)
     if exploration.stopped == "violation":
-        depth, states = asked.max_depth, asked.max_states
-    elif exploration.stopped:
-        depth = max(1, len(exploration.levels))
-    limits = replace(asked, max_depth=depth, max_states=states, timeout=timeout)
-    return replace(limits, checkpoint=None, resume=False)
+        return limits
+    return limits.unbounded(max(1, len(exploration.levels)) if exploration.stopped else None)
 
 
 def graph_of(
@@ -239,12 +228,11 @@ def why_not(model: Model, options: CheckOptions, exploration: Exploration, prop:
     if exploration.stopped == "violation":
         expect = expectation(model, options.config)
         expected = expect is not None and expect.names(prop.name)
-        return "" if expected else _STOPPED["violation"]
+        return "" if expected else stop_of("violation").liveness
     if exploration.cut.get(MAX_ACTIONS) and not options.allow_unsound:
         return f"{INCOMPLETE}: the spec's bound on the starts of actions cuts the search; {ALLOW}"
     if exploration.stopped and not options.allow_unsound and not own_bound(options, exploration):
-        why = _STOPPED.get(exploration.stopped, exploration.stopped)
-        return f"{INCOMPLETE}: {why}; {ALLOW}"
+        return f"{INCOMPLETE}: {stop_of(exploration.stopped).liveness}; {ALLOW}"
     return ""
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from statewalk.checker.contract.search import SearchOptions, StoppedBy
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.contract.stops import StoppedBy
 from statewalk.checker.engines.small import Allowance, Kept
 from statewalk.checker.liveness.conditions import CUT, Condition, conditions
 from statewalk.checker.liveness.explore import Build, built

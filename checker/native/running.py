@@ -11,7 +11,8 @@ from typing import TypeVar
 import numpy as np
 from numba.core import event
 
-from statewalk.checker.contract.search import Counts, Exploration, SearchOptions, StoppedBy, parted
+from statewalk.checker.contract.search import Exploration, SearchOptions, parted
+from statewalk.checker.contract.stops import StoppedBy
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.machine.locks import Lock, held
 from statewalk.checker.machine.watch import CutShort, interruptible
@@ -279,7 +280,7 @@ def exploration_of(loop: Loop, stopped: StoppedBy | None) -> Exploration:
     violations, witnesses = parted(search.found.values())
     return Exploration(
         engine="native",
-        counts=Counts(search.initial, search.distinct, search.generated, len(search.links)),
+        counts=search.counts,
         levels=tuple(search.sizes),
         findings=violations,
         witnesses=witnesses,

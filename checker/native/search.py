@@ -9,7 +9,8 @@ from typing import Protocol
 
 import numpy as np
 
-from statewalk.checker.contract.search import Progress, StoppedBy
+from statewalk.checker.contract.search import Progress
+from statewalk.checker.contract.stops import StoppedBy
 from statewalk.checker.machine.watch import CutShort, memory_in_use
 from statewalk.checker.native import checkpoints
 from statewalk.checker.native.checkpoints import Totals, Writer
@@ -294,10 +295,9 @@ class Loop:
         return (
             search.options.ended(
                 search.found.values(),
+                search.counts,
                 error=search.error,
                 violated=violated,
-                distinct=search.distinct,
-                depth=len(search.links),
             )
             or search.urgent()
         )

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from statewalk.checker.contract.search import Finding, SearchOptions, StoppedBy
+from statewalk.checker.contract.search import Counts, Finding, SearchOptions
+from statewalk.checker.contract.stops import StoppedBy
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.machine.places import Place
 from statewalk.checker.machine.watch import memory_in_use
@@ -86,6 +87,11 @@ class Search:
         self.links.append(links)
         self.sizes.append(len(links))
         self.distinct += len(links)
+
+    @property
+    def counts(self) -> Counts:
+        """See the contract, rule 2."""
+        return Counts(self.initial, self.distinct, self.generated, len(self.links))
 
     @property
     def seconds(self) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from statewalk.checker.contract.stops import whole_levels
 from statewalk.checker.page.spec import Around, code_of
 from statewalk.checker.report.check import evidence_page
 from statewalk.checker.report.findings import failure_page, why_page
@@ -35,7 +36,6 @@ _ALONE = (
     "What else was possible only the spec tells: show --html FILE --spec SPEC draws it, "
     "and statewalk explore goes on from here."
 )
-_ENDED = (None, "violation", "depth", "states")  # searches that no limit cut in the middle
 
 
 def of_run(run: Run) -> dict[str, Any]:
@@ -45,7 +45,8 @@ def of_run(run: Run) -> dict[str, Any]:
         whys[failure.trace.property] = failure_page(failure, width=_WIDTH)
     wrong = [p.name for p in run.properties if p.verdict == "violated"]
     names = dict.fromkeys([*whys, *(n for n in wrong if n in run.traces), *run.traces])
-    around = Around(run.model) if run.model is not None and run.evidence.stopped in _ENDED else None
+    whole = whole_levels(run.evidence.stopped)
+    around = Around(run.model) if run.model is not None and whole else None
     traces = [run.traces[name] for name in names if name in run.traces]
     return {
         **head(run.spec, run.constants.items()),

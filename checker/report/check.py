@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from statewalk.checker.contract.stops import bounded
 from statewalk.checker.report.findings import show_failure, show_violation
 from statewalk.checker.report.levels import bars
 from statewalk.checker.report.page import Page, Segment, number, plural, seconds
@@ -187,7 +188,7 @@ def _disk(run: Run) -> list[str]:
 def _checkpoint(evidence: Evidence) -> list[str]:
     """Where the search was saved last, if it did not come to its end."""
     saved = evidence.statistics.get("checkpoint")
-    if not saved or evidence.stopped in (None, "violation", "error"):
+    if not saved or not bounded(evidence.stopped):
         return []
     resumed = evidence.stopped == "interrupt" and evidence.folder
     return [saved, *([f"statewalk resume {evidence.folder} goes on from there"] if resumed else [])]

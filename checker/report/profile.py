@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from statewalk.checker.contract.search import SearchOptions, StoppedBy
+    from statewalk.checker.contract.search import SearchOptions
+    from statewalk.checker.contract.stops import StoppedBy
     from statewalk.checker.machine.places import Place
     from statewalk.dsl.model import Model
 

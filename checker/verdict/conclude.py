@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from statewalk.checker.contract.search import AFTER_VIOLATION, NO_ERROR, Finding
+from statewalk.checker.contract.search import NO_ERROR, Finding
+from statewalk.checker.contract.stops import stop_of
 from statewalk.checker.engines.table import EngineEntry
 from statewalk.checker.states.json import plain
 from statewalk.checker.symmetry.group import Symmetry
@@ -219,7 +220,7 @@ def _notices(
         parts = (failure.title, failure.where, place)
         yield Notice("error", "", " ".join(part for part in parts if part), span)
     for name, why in evidence.unchecked:
-        if met and why == AFTER_VIOLATION:
+        if met and why == stop_of("violation").liveness:
             continue
         yield Notice("unchecked", name, f"{name}: {why}")
     for bound in evidence.bounds:

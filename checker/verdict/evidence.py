@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from statewalk.checker.contract.options import CheckOptions
+from statewalk.checker.contract.stops import StoppedBy
 from statewalk.checker.states.shortening import fit
 from statewalk.checker.verdict.spec_text import line_of
 from statewalk.dsl.errors import Span
 from statewalk.dsl.kinds import OfKind
 
 if TYPE_CHECKING:
-    from statewalk.checker.contract.search import StoppedBy
     from statewalk.checker.traces.trace import Trace
     from statewalk.checker.verdict.explain import Explanation
     from statewalk.dsl.declared import Expectation

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from statewalk.checker.contract.stops import whole_levels
 from statewalk.checker.verdict.judge import Checked, known_names
 from statewalk.checker.verdict.result import PropertyResult, RunVerdict
 from statewalk.dsl.declared import Configuration, Expectation
@@ -155,8 +156,8 @@ def _is_shortest(checked: Checked, broken: list[PropertyResult]) -> bool:
     whole = _counts_all(checked) and not checked.unfinished
     if any(not r.of_kind.searched for r in broken):
         return whole or (checked.exploration.stopped == "violation" and not checked.unfinished)
-    between = checked.exploration.stopped in ("violation", "depth", "states")
-    return whole or between or len(broken) == 1
+    stopped = checked.exploration.stopped
+    return whole or (stopped is not None and whole_levels(stopped)) or len(broken) == 1
 
 
 def _different_counts(checked: Checked, expect: Expectation) -> Iterator[str | None]:

@@ -13,9 +13,8 @@ from statewalk.checker.contract.search import (
     NO_ERROR,
     Exploration,
     Finding,
-    StoppedBy,
 )
-from statewalk.checker.machine.places import Place
+from statewalk.checker.contract.stops import bounded, ended_by
 from statewalk.checker.traces.trace import Abstract
 from statewalk.checker.verdict.evidence import Graph
 from statewalk.checker.verdict.result import (
@@ -27,15 +26,6 @@ from statewalk.checker.verdict.result import (
 from statewalk.checker.verdict.spec_text import has_assertions
 from statewalk.dsl.errors import RunError, did_you_mean
 from statewalk.dsl.model import Model, Property
-
-_BOUNDS: Mapping[str, str] = {
-    "depth": "--max-depth",
-    "states": "--max-states",
-    "memory": "--max-memory",
-    "time": "--timeout",
-    "interrupt": "an interruption",
-    "killed": "a crash",
-}
 
 
 @dataclass(frozen=True)
@@ -176,30 +166,8 @@ def bounds(checked: Checked) -> tuple[str, ...]:
     """What limited the search, in words."""
     found = checked.exploration
     words = []
-    if found.stopped in _BOUNDS or found.running is not None:
-        words.append(bound(checked.options, found.stopped, found.running, checked.model.max_depth))
+    if bounded(found.stopped) or found.running is not None:
+        own = checked.model.max_depth
+        words.append(ended_by(checked.options, found.stopped, found.running, own))
     words += [f"constraint {name}" for name, count in found.cut.items() if count]
     return tuple(words)
-
-
-def bound(
-    options: CheckOptions,
-    stopped: StoppedBy | None,
-    running: Place | None,
-    max_depth: int | None = None,
-) -> str:
-    """What ended a search, in words, with where the spec was if it had to be ended."""
-    value = {
-        "depth": options.max_depth or max_depth,
-        "states": options.max_states,
-        "time": f"{options.timeout:g} s" if options.timeout else None,
-    }.get(stopped or "")
-    text = _BOUNDS.get(stopped or "", "what did not end")
-    if stopped == "depth" and options.max_depth is None:
-        text = "the spec's bound on depth"
-    if stopped == "memory" and options.max_memory is None:
-        text = "memory"
-    if stopped == "killed" and running is not None:
-        text = f"a crash ({running.by})"
-    text = f"{text} {value}" if value is not None else text
-    return f"{text}, in {running}" if running is not None else text

@@ -73,7 +73,7 @@ ENTERS: dict[str, str] = {
         "Model dsl/binding dsl/lowering dsl/source dsl/state dsl/values dsl/words contract engines "
         "native/kernels native/learn"
     ),
-    "checker/page": "Model dsl/values compare machine report states traces verdict walk",
+    "checker/page": "Model dsl/values compare contract machine report states traces verdict walk",
     "checker/refinement": ("Model dsl/state dsl/values contract engines liveness states traces"),
     "checker/report": (
         "Model dsl/values behaviours conform contract graph machine native scenarios states traces "
@@ -91,8 +91,8 @@ ENTERS: dict[str, str] = {
         "Model dsl/state dsl/values engines states traces/labels traces/trace"
     ),
     "checker/verdict": (
-        "Model dsl/loader dsl/lowering dsl/source dsl/state dsl/values contract engines machine "
-        "states symmetry traces"
+        "Model dsl/loader dsl/lowering dsl/source dsl/state dsl/values contract engines states "
+        "symmetry traces"
     ),
     "checker/walk": ("Model dsl/state behaviours/guided contract engines states traces verdict"),
     "dsl/assemble": (

@@ -10,7 +10,8 @@ from typing import Protocol
 
 import numpy as np
 
-from statewalk.checker.contract.search import SearchOptions, StoppedBy
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.contract.stops import StoppedBy
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.engines.repeats import unsteady
 from statewalk.checker.native.kernels.arrays import (

@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from statewalk.checker.contract.search import StoppedBy
+from statewalk.checker.contract.stops import StoppedBy
 from statewalk.checker.native.findings import Stage
 from statewalk.checker.native.kernels.arrays import Array
 from statewalk.checker.native.search import Loop

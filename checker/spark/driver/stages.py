@@ -9,7 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from statewalk.checker.contract.search import DEADLOCK, StoppedBy
+from statewalk.checker.contract.search import DEADLOCK
+from statewalk.checker.contract.stops import StoppedBy
 from statewalk.checker.native.checkpoints import totals_of
 from statewalk.checker.native.findings import Stage
 from statewalk.checker.native.kernels.arrays import POSITION_SHIFT, Array, Rows

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from statewalk.checker.contract.search import SearchOptions, StoppedBy
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.contract.stops import StoppedBy
 from statewalk.checker.engines import reference
 from statewalk.checker.native import explore
 from statewalk.checker.native.findings import Stage

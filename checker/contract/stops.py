@@ -1,0 +1,95 @@
+"""The reasons for which a search stops, a row each: whoever treats them differently asks it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, assert_never, get_args
+
+from statewalk.checker.machine.places import Limit, Place
+
+if TYPE_CHECKING:
+    from statewalk.checker.contract.options import CheckOptions
+
+StoppedBy = Literal["violation", "error", "states", "depth", Limit]
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A reason to stop a search, in the words of reports.
+
+    ``liveness`` says why liveness properties are undecided. A bound is called ``given``, with the
+    value of its ``option``, or ``bare`` where that is not given. ``counts`` names the field of
+    `Counts` of which the option is the most: such bounds end a search between levels. ``inside``
+    says what ended one within a level, whose states then lack some of their steps.
+    """
+
+    liveness: str
+    given: str = ""
+    bare: str = ""
+    option: str = ""
+    counts: str = ""
+    inside: str = ""
+
+    @property
+    def bound(self) -> bool:
+        """Whether something limited the search, rather than what it found."""
+        return bool(self.bare)
+
+
+def stop_of(reason: StoppedBy) -> Stop:
+    """Return the row of a reason; the type checker refuses a reason without one."""
+    match reason:
+        case "violation":
+            return Stop("the search stopped at a violation; --keep-going or --property checks it")
+        case "error":
+            raised = "the spec raised an exception"
+            return Stop(raised, inside=raised)
+        case "states":
+            cut = "the search was cut at a number of states"
+            return Stop(cut, "--max-states {}", "--max-states", "max_states", "distinct")
+        case "depth":
+            cut, own = "the search was cut at a depth", "the spec's bound on depth {}"
+            return Stop(cut, "--max-depth {}", own, "max_depth", "depth")
+        case "memory":
+            cut, option = "the search ran out of memory", "--max-memory"
+            return Stop(cut, option, "memory", "max_memory", inside=option)
+        case "time":
+            cut, option = "the search ran out of time", "--timeout"
+            return Stop(cut, "--timeout {:g} s", option, "timeout", inside=option)
+        case "interrupt":
+            cut = "the search was interrupted"
+            return Stop(cut, bare="an interruption", inside="interrupted")
+        case "killed":
+            return Stop("the search crashed", bare="a crash", inside="a crash")
+        case _:
+            assert_never(reason)
+
+
+COUNTED: dict[StoppedBy, Stop] = {r: stop_of(r) for r in get_args(StoppedBy) if stop_of(r).counts}
+"""The bounds on counts; of several that are reached at once, the first is told."""
+
+
+def whole_levels(stopped: StoppedBy | None) -> bool:
+    """Return whether a search ended between levels, or by itself."""
+    return stopped is None or not stop_of(stopped).inside
+
+
+def bounded(stopped: StoppedBy | None) -> bool:
+    """Return whether a limit ended a search."""
+    return stopped is not None and stop_of(stopped).bound
+
+
+def ended_by(
+    options: CheckOptions,
+    stopped: StoppedBy | None,
+    running: Place | None,
+    max_depth: int | None = None,
+) -> str:
+    """Return what ended a search, in words, with where the spec was if it had to be ended."""
+    text = "what did not end"
+    if stopped == "killed" and running is not None:
+        text = f"a crash ({running.by})"
+    elif stopped is not None and (stop := stop_of(stopped)).bound:
+        given = getattr(options, stop.option, None)
+        text = stop.given.format(given) if given else stop.bare.format(max_depth)
+    return f"{text}, in {running}" if running is not None else text

@@ -1,0 +1,109 @@
+"""A bound that is added to a copy of the tree, as docs/inside.md says, is told everywhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+SPEC = """
+from statewalk import *
+
+class C(Role):
+    n: int = 0
+
+    @action(fair="weak")
+    def up(self) -> None:
+        self.n = min(self.n + 1, 9)
+
+c = C()
+
+@eventually
+def full() -> bool:
+    return c.n == 9
+
+@exists
+def begun() -> bool:
+    return c.n == 2
+"""
+ROW = """        case "generated":
+            cut = "the search was cut at a number of generated states"
+            own = "--max-generated"
+            return Stop(cut, f"{own} {{}}", own, "max_generated", "generated")
+"""
+NAME = ('"states", "depth", Limit]', '"states", "depth", "generated", Limit]')
+EDITS = {
+    "checker/contract/stops.py": [NAME, ("        case _:\n", f"{ROW}        case _:\n")],
+    "checker/contract/options.py": [
+        ('"max_states": _COUNT', '"max_states": _COUNT, "max_generated": _COUNT'),
+        ("    max_states: int |", "    max_generated: int | None = None\n    max_states: int |"),
+    ],
+    "checker/contract/search.py": [
+        ("    max_states: int |", "    max_generated: int | None = None\n    max_states: int |"),
+    ],
+    "checker/commands/check.py": [
+        ('    group.add_argument("--max-depth"',
+         '    group.add_argument("--max-generated", type=number)\n'
+         '    group.add_argument("--max-depth"'),
+        ("        max_states=a.max_states", "        max_generated=a.max_generated,\n"
+         "        max_states=a.max_states"),
+    ],
+}  # fmt: skip
+
+
+def copy(to: Path, edits: dict[str, list[tuple[str, str]]]) -> None:
+    """Copy the tree, and change texts that each occur once."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    for package in ("statewalk", "dsl", "checker", "models"):
+        shutil.copytree(ROOT / package, to / package, ignore=ignored, symlinks=True)
+    for name, changes in edits.items():
+        text = (to / name).read_text(encoding="utf-8")
+        for old, new in changes:
+            assert text.count(old) == 1, (name, old)
+            text = text.replace(old, new)
+        (to / name).write_text(text, encoding="utf-8")
+
+
+def run(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run statewalk from a copy of the tree."""
+    return subprocess.run(
+        [sys.executable, "-m", "statewalk", *words],
+        cwd=tree, env={**os.environ, "PYTHONPATH": str(tree)}, capture_output=True, text=True,
+        encoding="utf-8", check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_it_is_told_everywhere(tmp_path: Path, engine: str) -> None:
+    copy(tmp_path, EDITS)
+    (tmp_path / "spec.py").write_text(SPEC, encoding="utf-8")
+    outputs = ["--html", "page.html", "--junit", "junit.xml", "--json", "result.json"]
+    given = ["check", "spec.py", "--engine", engine, "--max-generated", "4", *outputs]
+    made = run(tmp_path, *given, "--out", "run")
+
+    said = "bounded: --max-generated 4"
+    why = "SW503: the search was cut at a number of generated states"
+    assert "bounded by --max-generated 4" in made.stdout, made.stdout + made.stderr
+    assert f"full ({why}; --allow-unsound takes the risk)" in " ".join(made.stdout.split())
+    result = json.loads((tmp_path / "result.json").read_text(encoding="utf-8"))
+    assert ("bounded", 4) == (result["verdict"], result["counts"]["generated"])
+    assert said in result["warnings"]
+    evidence = json.loads(next(tmp_path.glob("run/**/evidence.json")).read_text(encoding="utf-8"))
+    assert ("generated", ["--max-generated 4"]) == (evidence["stopped"], evidence["bounds"])
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "--max-generated 4" in page
+    assert '"around"' in page  # drawn, as the levels are whole
+    assert "full: unknown (bounded)" in (tmp_path / "junit.xml").read_text(encoding="utf-8")
+
+
+def test_it_needs_a_row(tmp_path: Path) -> None:
+    copy(tmp_path, {"checker/contract/stops.py": [NAME]})
+    made = run(tmp_path, "check", "toys/die_hard")
+
+    assert "unreachable, but got: 'generated'" in made.stderr
