@@ -11,54 +11,41 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.contract import rescue
 from statewalk.checker.contract.late import named
 from statewalk.checker.contract.options import CheckOptions, options_of
 from statewalk.checker.contract.search import (
-    ASSERTION,
-    DEADLOCK,
-    NO_ERROR,
-    Counts,
     Engine,
     Exploration,
-    Finding,
     Progress,
     SearchOptions,
 )
-from statewalk.checker.contract.stops import COUNTED, StoppedBy, ended_by
-from statewalk.checker.engines.hidden import HiddenRead
+from statewalk.checker.contract.stops import StoppedBy, ended_by
 from statewalk.checker.engines.table import EngineEntry, choose
 from statewalk.checker.library import no_spec, spec_path
-from statewalk.checker.liveness.in_a_check import check_liveness, keeping, not_decided, refuse
-from statewalk.checker.machine import supervisor
+from statewalk.checker.liveness.in_a_check import refuse
 from statewalk.checker.machine.limits import MemoryGuard, within
 from statewalk.checker.machine.locks import held
 from statewalk.checker.machine.places import Place
 from statewalk.checker.machine.watch import CutShort, Watchdog
-from statewalk.checker.refinement.asked import Refinements, keeps_graph, wanted
+from statewalk.checker.passes import cut_short, passed
 from statewalk.checker.verdict import judge
 from statewalk.checker.verdict.evidence import Evidence, Notice
 from statewalk.checker.verdict.expected import expectation
+from statewalk.checker.verdict.judge import Checked
 from statewalk.checker.verdict.result import Result, RunVerdict
 from statewalk.checker.verdict.run import Run
-from statewalk.checker.verdict.vacuity import watching
 from statewalk.dsl.declared import Expectation
 from statewalk.dsl.errors import RunError, did_you_mean
 from statewalk.dsl.loader import constant_types, read_spec
 from statewalk.dsl.loader import load as load_spec
 from statewalk.dsl.model import Model
 from statewalk.dsl.mutants import run_spec
-from statewalk.dsl.view import Endless
 
 if TYPE_CHECKING:
-    from statewalk.checker.graph.write import Written
-    from statewalk.checker.liveness.graph import StateGraph
-    from statewalk.checker.symmetry.families import Families
     from statewalk.dsl.source.modules import Loading
 
 Watch = Callable[[Progress], None]
@@ -219,154 +206,24 @@ def _searched(
 ) -> Run:
     from statewalk.checker.verdict.conclude import conclude
 
-    interrupted = asked.interrupted
-    guard = MemoryGuard(options.max_memory or 0, interrupted)
+    guard = MemoryGuard(options.max_memory or 0, asked.interrupted)
     if options.max_memory is not None and not entry.memory:
         asked = replace(asked, interrupted=guard)
     started = time.monotonic()
     with Watchdog(options.timeout, options.max_memory) as watch, ExitStack() as stack:
-        graph = None
-        if options.graph is not None and supervisor.rescue is None:
-            from statewalk.checker.graph.during import on_the_way
 
-            graph = on_the_way(options.graph, model, asked, entry.name, stack)
-        found = _explored(model, options, asked, entry, engine, graph)
-        watch.concluding()
-        if guard.passed and found.exploration.stopped == "interrupt":
-            found = replace(found, exploration=replace(found.exploration, stopped="memory"))
-        asked = replace(asked, checkpoint=None, resume=False)  # further searches are not saved
-        checked = _checked(model, options, asked, engine, found)
+        def ended(found: Exploration) -> Exploration:
+            watch.concluding()
+            memory = guard.passed and found.stopped == "interrupt"
+            return replace(found, stopped="memory") if memory else found
+
+        checked = Checked(model, options)
+        checked = passed(checked, asked, entry.name, engine, ended, stack)
         try:
             return conclude(checked, entry, time.monotonic() - started, report_of)
         except CutShort as cut:
-            checked = replace(checked, exploration=cut_short(checked.exploration, cut), brief=True)
+            checked.exploration, checked.brief = cut_short(checked.exploration, cut), True
             return conclude(checked, entry, time.monotonic() - started, report_of)
-
-
-@dataclass(frozen=True)
-class _Found:
-    """What a search found; ``vacuous`` are properties that held for want of a case. ``states`` is
-    the graph that was kept on the way, ``graph`` the one that was written.
-    """
-
-    exploration: Exploration
-    vacuous: frozenset[str] = frozenset()
-    states: StateGraph | None = None
-    graph: Written | None = None
-
-
-def _explored(
-    model: Model,
-    options: CheckOptions,
-    asked: SearchOptions,
-    entry: EngineEntry,
-    engine: Engine,
-    graph: Written | None = None,
-) -> _Found:
-    families = _families(model, asked)
-    if supervisor.rescue is not None:
-        found = rescue.exploration(supervisor.rescue, entry.name)
-        return _Found(families.spread(found, asked) if families else found)
-    try:
-        rows = graph is None and keeps_graph(model, options, asked)
-        if graph is None:
-            find = keeping(engine, entry.name, model, options, asked, rows=rows).explore
-        else:
-            find = partial(named("statewalk.checker.graph.during", "explored"), graph=graph)
-        wide = families.widened(asked) if families else asked
-        work, exploration = watching(model, wide, find)
-        states = exploration.kept if rows else None
-    except (Endless, HiddenRead) as said:
-        raise said.error from None
-    except CutShort as cut:
-        nothing = Exploration(
-            entry.name, Counts(0, 0, 0, 0), (), (), (), {}, {}, False, cut.reason, 0.0
-        )
-        return _Found(cut_short(nothing, cut))
-    found = work.without(exploration)
-    found = families.spread(found, asked) if families else found
-    return _Found(found, work.vacuous(exploration), states, graph)
-
-
-def _families(model: Model, asked: SearchOptions) -> Families | None:
-    if not asked.symmetry:
-        return None
-    from statewalk.checker.symmetry.families import Families
-
-    return Families.asked(model, asked)
-
-
-def cut_short(exploration: Exploration, cut: CutShort) -> Exploration:
-    """What was found when something the spec ran had to be ended."""
-    return replace(exploration, stopped=exploration.stopped or cut.reason, running=cut.place)
-
-
-def _checked(
-    model: Model,
-    options: CheckOptions,
-    asked: SearchOptions,
-    engine: Engine,
-    search: _Found,
-) -> judge.Checked:
-    """A search with what is looked for after it: the graph, liveness."""
-    exploration = search.exploration
-    graph, warnings = None, exploration.warnings
-    unfinished = False
-    try:
-        if supervisor.rescue is not None:
-            raise CutShort("interrupt", rescue.place(supervisor.rescue))
-        if options.fizzbee_counts:
-            from statewalk.checker.engines.fizzbee import unique_states
-
-            unique = unique_states(model, asked, engine)
-            statistics = {**exploration.statistics, "fizzbee_unique": unique}
-            exploration = replace(exploration, statistics=statistics)
-        if options.graph is not None:
-            from statewalk.checker.graph.during import graph_of
-
-            graph = graph_of(options.graph, model, asked, exploration, search.graph)
-            if graph.unwritable and graph.problem is not None:
-                warnings = (*warnings, graph.problem.one_line)
-        live = check_liveness(model, options, asked, exploration)
-        refined = Refinements()
-        if wanted(model, asked):
-            from statewalk.checker.refinement.in_a_check import check_refinements
-
-            refined = check_refinements(model, options, asked, exploration, search.states)
-        model.look_outside()
-    except CutShort as cut:
-        exploration, unfinished = cut_short(exploration, cut), True
-        live = not_decided(model, asked, cut.reason)
-        refined = Refinements()
-    found = _by_property(exploration)
-    return judge.Checked(
-        model,
-        options,
-        exploration,
-        findings={**found, **live.findings, **refined.findings},
-        unchecked={**live.unchecked, **refined.unchecked},
-        vacuous=live.vacuous | search.vacuous,
-        loops={**live.loops, **refined.loops},
-        not_taken={**live.not_taken, **refined.not_taken},
-        abstract=refined.abstract,
-        compared=refined.compared,
-        unsound=live.unsound | refined.unsound,
-        unfinished=live.unfinished or refined.unfinished or unfinished,
-        warnings=(*warnings, *live.warnings, *refined.warnings),
-        graph=graph,
-    )
-
-
-def _by_property(exploration: Exploration) -> dict[str, Finding]:
-    """The findings; a state that only looks stuck because a step of it raised is no deadlock."""
-    found = {f.property: f for f in (*exploration.findings, *exploration.witnesses)}
-    deadlock = found.get(DEADLOCK)
-    for name in (NO_ERROR, ASSERTION):
-        other = found.get(name)
-        if deadlock and other and other.failing:
-            if (other.initial, other.steps) == (deadlock.initial, deadlock.steps):
-                found.pop(DEADLOCK, None)
-    return found
 
 
 def search_options(
@@ -376,25 +233,16 @@ def search_options(
     interrupted: Callable[[], bool] = lambda: False,
 ) -> SearchOptions:
     """What an engine is asked."""
-    bounds = {stop.option: getattr(options, stop.option) for stop in COUNTED.values()}
-    if options.max_depth is None:
-        bounds["max_depth"] = model.max_depth
     expect = expectation(model, options.config) or Expectation("holds")
-    search = SearchOptions(
-        properties=options.properties,
-        keep_going=options.keep_going or expect.states is not None,  # all there are
-        view=bool(options.view),
-        symmetry=judge.uses_symmetry(model, options),
-        **bounds,
-        max_memory=options.max_memory,
-        timeout=options.timeout,
-        threads=options.threads or os.cpu_count() or 1,
-        fingerprint_bits=options.bits,
-        engine_settings=options.spark,
-        checkpoint=options.checkpoint,
-        checkpoint_every=options.checkpoint_every,
-        resume=options.resume,
-        on_progress=on_progress,
-        interrupted=interrupted,
-    )
+    own = SearchOptions.__dataclass_fields__
+    asked = {name: value for name, value in vars(options).items() if name in own} | {
+        "keep_going": options.keep_going or expect.states is not None,  # all there are
+        "view": bool(options.view),
+        "symmetry": judge.uses_symmetry(model, options),
+        "max_depth": model.max_depth if options.max_depth is None else options.max_depth,
+        "threads": options.threads or os.cpu_count() or 1,
+        "fingerprint_bits": options.bits,
+        "engine_settings": options.spark,
+    }
+    search = SearchOptions(**asked, on_progress=on_progress, interrupted=interrupted)
     return replace(search, awaited=tuple(n for n in expect.properties if search.wants(n)))

@@ -182,9 +182,7 @@ def _guarded(parsed: argparse.Namespace) -> int:
         streams.keep_silent()
         return INCONCLUSIVE
     except CutShort as cut:
-        from statewalk.checker.contract.options import CheckOptions
-
-        why = ended_by(CheckOptions(), cut.reason, cut.place)
+        why = ended_by(None, cut.reason, cut.place)
         streams.warn(f"\nstatewalk: ended by {why}\n")
         return INCONCLUSIVE
     except SystemExit as end:  # nothing of ours raises it here

@@ -9,6 +9,7 @@ PropertyKind = Literal[
     "always", "exists", "on_step", "eventually", "always_eventually", "eventually_always",
     "leads_to", "until", "refines", "deadlock", "assertion", "error",
 ]  # fmt: skip
+Over = Literal["states", "steps", "behaviors", "specs", "anything"]
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class Kind:
     """
 
     name: PropertyKind
-    over: Literal["states", "steps", "behaviors", "specs", "anything"]
+    over: Over
     one: str = ""
     many: str = ""
     marks: tuple[tuple[str, ...], ...] = ()

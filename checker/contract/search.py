@@ -35,8 +35,8 @@ from typing import Any, Literal, Protocol
 from statewalk.checker.contract.options import asked_for
 from statewalk.checker.contract.stops import COUNTED, StoppedBy
 from statewalk.checker.machine.places import Place
-from statewalk.dsl.kinds import OfKind
-from statewalk.dsl.model import Model
+from statewalk.dsl.kinds import OfKind, Over
+from statewalk.dsl.model import Model, Property
 
 ASSERTION = "Assertion"
 DEADLOCK = "Deadlock"
@@ -114,6 +114,11 @@ class SearchOptions:
     def wants(self, name: str) -> bool:
         """Whether a property is to be checked."""
         return asked_for(name, self.properties)
+
+    def wanted(self, model: Model, over: Over) -> list[Property]:
+        """The properties to be checked that are over states, steps, ...; witnesses last."""
+        kept = (p for p in model.properties if p.of_kind.over == over)
+        return sorted((p for p in kept if self.wants(p.name)), key=lambda p: p.of_kind.witness)
 
     def ends_with(self, found: Iterable[Finding]) -> bool:
         """Whether a stage with a violation is the last one, by what is found until then."""
@@ -265,3 +270,15 @@ class Engine(Protocol):
     """An engine module offers this."""
 
     def explore(self, model: Model, options: SearchOptions) -> Exploration: ...
+
+
+class Pass:
+    """A part of a check around its search (`checker.passes`); by default it changes nothing."""
+
+    def before(self, model: Model, asked: SearchOptions) -> tuple[Model, SearchOptions]:
+        """Return the model to search, and what to ask of the engine."""
+        return model, asked
+
+    def after(self, found: Exploration) -> Exploration:
+        """Return what was found, for the pass outside; note what this one decides."""
+        return found

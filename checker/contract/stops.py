@@ -30,11 +30,6 @@ class Stop:
     counts: str = ""
     inside: str = ""
 
-    @property
-    def bound(self) -> bool:
-        """Whether something limited the search, rather than what it found."""
-        return bool(self.bare)
-
 
 def stop_of(reason: StoppedBy) -> Stop:
     """Return the row of a reason; the type checker refuses a reason without one."""
@@ -42,8 +37,7 @@ def stop_of(reason: StoppedBy) -> Stop:
         case "violation":
             return Stop("the search stopped at a violation; --keep-going or --property checks it")
         case "error":
-            raised = "the spec raised an exception"
-            return Stop(raised, inside=raised)
+            return Stop("the spec raised an exception", inside="the spec raised an exception")
         case "states":
             cut = "the search was cut at a number of states"
             return Stop(cut, "--max-states {}", "--max-states", "max_states", "distinct")
@@ -51,18 +45,16 @@ def stop_of(reason: StoppedBy) -> Stop:
             cut, own = "the search was cut at a depth", "the spec's bound on depth {}"
             return Stop(cut, "--max-depth {}", own, "max_depth", "depth")
         case "memory":
-            cut, option = "the search ran out of memory", "--max-memory"
-            return Stop(cut, option, "memory", "max_memory", inside=option)
+            option = "--max-memory"
+            return Stop("the search ran out of memory", option, "memory", "max_memory", "", option)
         case "time":
-            cut, option = "the search ran out of time", "--timeout"
-            return Stop(cut, "--timeout {:g} s", option, "timeout", inside=option)
+            given, bare = "--timeout {:g} s", "--timeout"
+            return Stop("the search ran out of time", given, bare, "timeout", "", bare)
         case "interrupt":
-            cut = "the search was interrupted"
-            return Stop(cut, bare="an interruption", inside="interrupted")
+            return Stop("the search was interrupted", "", "an interruption", inside="interrupted")
         case "killed":
-            return Stop("the search crashed", bare="a crash", inside="a crash")
-        case _:
-            assert_never(reason)
+            return Stop("the search crashed", "", "a crash", inside="a crash")
+    assert_never(reason)
 
 
 COUNTED: dict[StoppedBy, Stop] = {r: stop_of(r) for r in get_args(StoppedBy) if stop_of(r).counts}
@@ -76,11 +68,11 @@ def whole_levels(stopped: StoppedBy | None) -> bool:
 
 def bounded(stopped: StoppedBy | None) -> bool:
     """Return whether a limit ended a search."""
-    return stopped is not None and stop_of(stopped).bound
+    return stopped is not None and bool(stop_of(stopped).bare)
 
 
 def ended_by(
-    options: CheckOptions,
+    options: CheckOptions | None,
     stopped: StoppedBy | None,
     running: Place | None,
     max_depth: int | None = None,
@@ -89,7 +81,7 @@ def ended_by(
     text = "what did not end"
     if stopped == "killed" and running is not None:
         text = f"a crash ({running.by})"
-    elif stopped is not None and (stop := stop_of(stopped)).bound:
+    elif stopped is not None and (stop := stop_of(stopped)).bare:
         given = getattr(options, stop.option, None)
         text = stop.given.format(given) if given else stop.bare.format(max_depth)
     return f"{text}, in {running}" if running is not None else text

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from statewalk.checker.contract.search import Engine, SearchOptions
+from statewalk.checker.contract.search import Engine, Exploration, Pass, SearchOptions
 from statewalk.checker.states.fingerprints import Fingerprints
 from statewalk.checker.symmetry.colours import Colouring
 from statewalk.checker.symmetry.group import Symmetry
@@ -35,6 +35,19 @@ from statewalk.dsl.loader import load
 from statewalk.dsl.model import Action, Model, Outcome
 from statewalk.dsl.values.stored import ABSENT, FrozenBag, encode, freeze, intern_key, same
 from statewalk.dsl.view import Path, State
+
+
+@dataclass(frozen=True)
+class Unique(Pass):
+    """Count as Fizzbee does, after a check's own search."""
+
+    model: Model
+    asked: SearchOptions
+    engine: Engine
+
+    def after(self, found: Exploration) -> Exploration:
+        unique = unique_states(self.model, self.asked, self.engine)
+        return replace(found, statistics={**found.statistics, "fizzbee_unique": unique})
 
 
 def unique_states(model: Model, asked: SearchOptions, engine: Engine) -> int | None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NoReturn
 
+from statewalk.checker.contract.search import Pass, SearchOptions
 from statewalk.dsl.declared import Fairness
 from statewalk.dsl.errors import RunError, place_of
 from statewalk.dsl.model import Action, Model, Property
@@ -191,6 +192,13 @@ def hiding(model: Model) -> HidingModel:
     content = {f.name: getattr(model, f.name) for f in fields(model)}
     numbers = frozenset(key for key in hidden if _is_number(model, *key))
     return HidingModel(**content, hidden=hidden, numbers=numbers)
+
+
+class Hiding(Pass):
+    """Search the model under its view, where that is asked for."""
+
+    def before(self, model: Model, asked: SearchOptions) -> tuple[Model, SearchOptions]:
+        return hiding(model) if asked.view else model, asked
 
 
 def _is_number(model: Model, owner: str, name: str) -> bool:

@@ -31,7 +31,7 @@ from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.symmetry.breaking import STATES, Sample
 from statewalk.checker.symmetry.group import Symmetry
 from statewalk.dsl.kinds import OfKind
-from statewalk.dsl.model import Action, Model, Outcome, Property
+from statewalk.dsl.model import Action, Model, Outcome
 from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.view import Disabled, State
 
@@ -115,12 +115,6 @@ class Search:
 
     # -- checking ------------------------------------------------------------------------------
 
-    def wanted(self, over: str) -> list[Property]:
-        """The properties asked for that are over states, or steps; witnesses last."""
-        kept = (p for p in self.model.properties if p.of_kind.over == over)
-        asked = [p for p in kept if self.options.wants(p.name)]
-        return sorted(asked, key=lambda p: p.of_kind.witness)
-
     def report(self, name: str, candidate: _Candidate) -> None:
         """Keep the least violation per property; what an earlier stage found stands."""
         if name in self.found:
@@ -143,7 +137,7 @@ class Search:
         """Invariants and witnesses of a newly met state."""
         state = self.layout.state(entry.row)
         rank = (entry.fingerprint, 0, ())
-        for prop in self.wanted("states"):
+        for prop in self.options.wanted(self.model, "states"):
             if prop.name not in self.found:
                 if self.check(prop.whole, entry, state) is prop.of_kind.witness:
                     self.report(prop.name, _Candidate(rank, prop.kind, entry))
@@ -159,7 +153,7 @@ class Search:
 
     def check_step(self, source: Entry, target: Row, step: Step) -> bool:
         """Properties of one step; whether the step constraints keep it."""
-        steps, limits = self.wanted("steps"), self.model.step_constraints
+        steps, limits = self.options.wanted(self.model, "steps"), self.model.step_constraints
         if not steps and not limits:
             return True
         before, after = (
@@ -346,12 +340,10 @@ def _run_levels(
 
 def stop_between(search: Search, violated: bool, seconds: float) -> StoppedBy | None:
     """Reasons to stop between stages."""
-    return search.options.ended(
-        search.found.values(),
-        search.counts,
-        error=search.error,
-        violated=violated,
-    ) or search.options.urgent(seconds)
+    ended = search.options.ended(
+        search.found.values(), search.counts, error=search.error, violated=violated
+    )
+    return ended or search.options.urgent(seconds)
 
 
 def tell(search: Search, seconds: float) -> None:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from statewalk.checker.contract.search import Pass
 from statewalk.checker.graph.dataset import refuse_others, unwritable
 from statewalk.checker.verdict.evidence import Graph
 from statewalk.dsl.errors import RunError
 
 if TYPE_CHECKING:
-    from contextlib import ExitStack
-
     from statewalk.checker.contract.search import Exploration, SearchOptions
     from statewalk.checker.graph.write import Written
+    from statewalk.checker.verdict.judge import Checked
     from statewalk.dsl.model import Model
 
 
@@ -48,52 +50,51 @@ def refuse_graph(folder: str, asked: SearchOptions, engine: str) -> None:
         )
 
 
-def on_the_way(
-    folder: str, model: Model, asked: SearchOptions, engine: str, stack: ExitStack
-) -> Written | None:
-    """A graph that the search is to write as it goes on; ``stack`` closes it.
+class Writing(Pass):
+    """The state graph of a check: written as its search goes on, or after it.
 
-    None where it is written after the search: that is where it needs all there is of memory, goes
-    on from what was saved, or is on Spark; and where nothing can be written, which is said then.
+    After it where the search needs all there is of memory, goes on from what was saved, or is on
+    Spark; and where nothing can be written, which is said then. ``stack`` closes the graph.
     """
-    if engine != "native" or asked.resume or asked.max_memory is not None:
-        return None
-    from statewalk.checker.graph.write import written
 
-    try:
-        return stack.enter_context(written(model, Path(folder)))
-    except RunError:
-        return None
+    def __init__(
+        self, checked: Checked, asked: SearchOptions, engine: str, folder: str, stack: ExitStack
+    ) -> None:
+        self.checked, self.folder = checked, folder
+        self.asked = replace(asked, checkpoint=None, resume=False)
+        self.written: Written | None = None
+        if engine == "native" and not asked.resume and asked.max_memory is None:
+            from statewalk.checker.graph.write import written
 
+            with suppress(RunError):
+                self.written = stack.enter_context(written(checked.model, Path(folder)))
 
-def explored(model: Model, options: SearchOptions, graph: Written) -> Exploration:
-    """A native search that writes its graph as it goes on."""
-    from statewalk.checker import native
-    from statewalk.checker.graph.labels import NamingView
+    def explore(self, model: Model, options: SearchOptions) -> Exploration:
+        """Search natively, and write the graph as the search goes on."""
+        from statewalk.checker import native
+        from statewalk.checker.graph.labels import NamingView
 
-    return native.explore(model, options, graph.sink, NamingView)
+        assert self.written is not None
+        return native.explore(model, options, self.written.sink, NamingView)
 
+    def after(self, found: Exploration) -> Exploration:
+        """Write what is left; a problem is noted, so that the verdict is not lost."""
+        graph = self.checked.graph = self._graph(found)
+        if graph.unwritable and graph.problem is not None:
+            self.checked.warnings.append(graph.problem.one_line)
+        return found
 
-def graph_of(
-    folder: str,
-    model: Model,
-    asked: SearchOptions,
-    exploration: Exploration,
-    graph: Written | None = None,
-) -> Graph:
-    """The graph of a search, written now if not on the way; a problem is noted, so that the verdict
-    is not lost.
-    """
-    from statewalk.checker.graph.write import write_graph
+    def _graph(self, found: Exploration) -> Graph:
+        from statewalk.checker.graph.write import write_graph
 
-    try:
-        about = (
-            write_graph(model, asked, exploration, folder)
-            if graph is None
-            else graph.finish_own(exploration)
-        )
-    except OSError as error:
-        return Graph(folder, problem=unwritable(Path(folder), error))
-    except RunError as problem:
-        return Graph(folder, problem=problem)
-    return Graph(folder, about.states, about.transitions)
+        try:
+            about = (
+                write_graph(self.checked.model, self.asked, found, self.folder)
+                if self.written is None
+                else self.written.finish_own(found)
+            )
+        except OSError as error:
+            return Graph(self.folder, problem=unwritable(Path(self.folder), error))
+        except RunError as problem:
+            return Graph(self.folder, problem=problem)
+        return Graph(self.folder, about.states, about.transitions)

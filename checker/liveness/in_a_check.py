@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from statewalk.checker.contract.search import NO_ERROR, Finding
+from statewalk.checker.contract.search import NO_ERROR, Finding, Pass
 from statewalk.checker.contract.stops import StoppedBy, stop_of
 from statewalk.checker.engines.small import Kept, SmallFirst
 from statewalk.checker.machine.watch import interruptible
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from statewalk.checker.liveness.graph import StateGraph
     from statewalk.checker.liveness.result import Lasso, LivenessResult, NotTaken
     from statewalk.checker.liveness.small import Lists
+    from statewalk.checker.verdict.judge import Checked
     from statewalk.dsl.model import Model, Property
 
 ALLOW = "--allow-unsound takes the risk"
@@ -28,32 +28,6 @@ _UNFAIR = (
     "SW501 '{}' is a liveness property, but no action is fair: every behaviour may stop in any "
     'state. Say which actions must not wait for ever: @action(fair="weak").'
 )
-
-
-@dataclass(frozen=True)
-class Live:
-    """What is known of the liveness properties, by name.
-
-    ``findings`` hold lassos as stem and cycle in one sequence of steps; ``loops`` the number of the
-    state to which the last step returns (the number of the last state itself: nothing happens any
-    more). ``not_taken`` says in words what is enabled on a cycle and never taken. ``unchecked``
-    says why nothing is known of a property. ``unsound`` are decided on a search that was cut;
-    ``unfinished`` says that a bound ended the building of the graph, though not the search.
-    """
-
-    findings: Mapping[str, Finding] = field(default_factory=dict)
-    loops: Mapping[str, int] = field(default_factory=dict)
-    not_taken: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    unchecked: Mapping[str, str] = field(default_factory=dict)
-    vacuous: frozenset[str] = frozenset()
-    unsound: frozenset[str] = frozenset()
-    warnings: tuple[str, ...] = ()
-    unfinished: bool = False
-
-
-def wanted(model: Model, asked: SearchOptions) -> list[Property]:
-    """The liveness properties that were asked for."""
-    return [p for p in model.properties if p.of_kind.liveness and asked.wants(p.name)]
 
 
 def refuse(model: Model, options: CheckOptions, asked: SearchOptions) -> None:
@@ -91,13 +65,7 @@ class _Keeping:
 
 
 def keeping(
-    engine: Engine,
-    name: str,
-    model: Model,
-    options: CheckOptions,
-    asked: SearchOptions,
-    *,
-    rows: bool,
+    engine: Engine, name: str, model: Model, options: CheckOptions, asked: SearchOptions, rows: bool
 ) -> Engine:
     """The engine of that name; one that keeps the state graph where liveness is decided after its
     search, and memory is not limited; or where it is wanted with its ``rows``.
@@ -115,46 +83,60 @@ def keeping(
 
 def decided(model: Model, options: CheckOptions, asked: SearchOptions) -> list[Property]:
     """The liveness properties that are decided after a search that saw everything."""
-    return wanted(model, asked) if options.liveness and not model.no_liveness else []
+    return asked.wanted(model, "behaviors") if options.liveness and not model.no_liveness else []
 
 
-def check_liveness(
-    model: Model, options: CheckOptions, asked: SearchOptions, exploration: Exploration
-) -> Live:
-    """Decide the liveness properties that were asked for, or say why not."""
-    left = wanted(model, asked)
-    off = model.no_liveness if options.liveness else "--no-liveness"
-    if off:
-        return Live(unchecked=dict.fromkeys((p.name for p in left), off))
-    why = {p.name: why_not(model, options, exploration, p) for p in left}
-    unchecked = {name: text for name, text in why.items() if text}
-    left = [p for p in left if p.name not in unchecked]
-    if not left:
-        return Live(unchecked=unchecked)
-    from statewalk.checker.liveness.explore import PredicateRaisedError
-    from statewalk.checker.liveness.small import small_graph
+@dataclass(frozen=True)
+class Liveness(Pass):
+    """Decide the liveness properties that were asked for, or say why not.
 
-    limits = limits_of(asked, exploration)
-    try:
-        graph = exploration.kept
-        if isinstance(graph, Kept):
-            graph = small_graph(model, limits, tuple(left), graph)
-        graph = graph or graph_of(model, limits, tuple(left), exploration.engine)
-    except PredicateRaisedError as e:
-        error = Finding(NO_ERROR, "error", e.initial, e.steps, error=e.error)
-        raised = dict.fromkeys((p.name for p in left), "the spec raised an exception")
-        return Live(findings={NO_ERROR: error}, unchecked={**unchecked, **raised})
-    if not (graph.complete or options.allow_unsound or exploration.stopped):
-        ended = f"{INCOMPLETE}: time or memory ended the building of its graph{_unmerged(asked)}"
-        unknown = dict.fromkeys((p.name for p in left), ended)
-        return Live(unchecked={**unknown, **unchecked}, unfinished=True)
-    found = _live(_results(model, graph, left), asked, options, exploration.engine, graph.n)
-    unfinished = (
-        exploration.stopped in (None, "violation")
-        and graph.stopped is not None
-        and not (graph.stopped == "depth" and options.max_depth is None)
-    )
-    return replace(found, unchecked={**found.unchecked, **unchecked}, unfinished=unfinished)
+    Lassos are findings with stem and cycle in one sequence of steps.
+    """
+
+    checked: Checked
+    asked: SearchOptions
+
+    def after(self, found: Exploration) -> Exploration:
+        checked, asked = self.checked, self.asked
+        model, options = checked.model, checked.options
+        left = asked.wanted(model, "behaviors")
+        if off := model.no_liveness if options.liveness else "--no-liveness":
+            checked.unchecked |= dict.fromkeys((p.name for p in left), off)
+            return found
+        why = {p.name: why_not(model, options, found, p) for p in left}
+        checked.unchecked |= {name: text for name, text in why.items() if text}
+        if left := [p for p in left if p.name not in checked.unchecked]:
+            self._decide(left, found)
+        return found
+
+    def _decide(self, left: list[Property], found: Exploration) -> None:
+        from statewalk.checker.liveness.explore import PredicateRaisedError
+        from statewalk.checker.liveness.small import small_graph
+
+        checked, asked, names = self.checked, self.asked, [p.name for p in left]
+        limits = limits_of(asked, found)
+        try:
+            graph = found.kept
+            if isinstance(graph, Kept):
+                graph = small_graph(checked.model, limits, tuple(left), graph)
+            graph = graph or graph_of(checked.model, limits, tuple(left), found.engine)
+        except PredicateRaisedError as e:
+            error = Finding(NO_ERROR, "error", e.initial, e.steps, error=e.error)
+            checked.findings[NO_ERROR] = error
+            checked.unchecked |= dict.fromkeys(names, stop_of("error").liveness)
+            return
+        options = checked.options
+        if not (graph.complete or options.allow_unsound or found.stopped):
+            why = f"{INCOMPLETE}: time or memory ended the building of its graph{_unmerged(asked)}"
+            checked.unchecked |= dict.fromkeys(names, why)
+            checked.unfinished = True
+            return
+        _note(_results(checked.model, graph, left), checked, asked, found.engine, graph.n)
+        checked.unfinished |= (
+            found.stopped in (None, "violation")
+            and graph.stopped is not None
+            and not (graph.stopped == "depth" and options.max_depth is None)
+        )
 
 
 def _results(
@@ -181,11 +163,10 @@ def _unmerged(asked: SearchOptions) -> str:
     return said if what else ""
 
 
-def not_decided(model: Model, asked: SearchOptions, stopped: StoppedBy) -> Live:
+def not_decided(model: Model, asked: SearchOptions, stopped: StoppedBy) -> dict[str, str]:
     """Of every liveness property, that nothing is known: the spec hung in what came before."""
-    left = [p.name for p in wanted(model, asked)]
     why = f"{INCOMPLETE}: {stop_of(stopped).liveness}"
-    return Live(unchecked=dict.fromkeys(left, why), unfinished=True)
+    return dict.fromkeys((p.name for p in asked.wanted(model, "behaviors")), why)
 
 
 def limits_of(asked: SearchOptions, exploration: Exploration) -> SearchOptions:
@@ -241,46 +222,34 @@ def own_bound(options: CheckOptions, exploration: Exploration) -> bool:
     return exploration.stopped == "depth" and options.max_depth is None
 
 
-def _live(
-    results: list[LivenessResult],
-    asked: SearchOptions,
-    options: CheckOptions,
-    engine: str,
-    states: int,
-) -> Live:
-    """The results as a check keeps them; they were found on a graph of so many states."""
-    findings, loops, not_taken, unchecked = {}, {}, {}, {}
-    warnings: list[str] = []
+def _note(
+    results: list[LivenessResult], checked: Checked, asked: SearchOptions, engine: str, states: int
+) -> None:
+    """Add the results to what is known; they were found on a graph of so many states."""
+    warnings = checked.warnings
+    checked.vacuous |= {r.property for r in results if r.vacuous}
     for r in results:
-        if r.unsound and not options.allow_unsound:
-            unchecked[r.property] = (
+        if r.unsound and not checked.options.allow_unsound:
+            checked.unchecked[r.property] = (
                 f"{INCOMPLETE}: no lasso within the spec's bound on depth; {ALLOW}"
             )
             continue
         if r.unsound:
+            checked.unsound.add(r.property)
             warnings.append(f"unsound: {r.property} was decided although the search was cut")
         if r.unfair:
             warnings.append(_UNFAIR.format(r.property))
         if r.lasso is not None:
             steps = (*r.lasso.stem, *r.lasso.cycle)
-            findings[r.property] = Finding(r.property, r.kind, r.lasso.initial, steps)
-            loops[r.property] = len(r.lasso.stem)
-            not_taken[r.property] = never_taken(r.lasso)
+            checked.findings[r.property] = Finding(r.property, r.kind, r.lasso.initial, steps)
+            checked.loops[r.property] = len(r.lasso.stem)
+            checked.not_taken[r.property] = never_taken(r.lasso)
     if engine == "spark":
         warnings.append("liveness was decided by the native engine, on one machine")
     if asked.symmetry or asked.view:
         merged = (("symmetry", asked.symmetry), ("view", asked.view))
         what = " and ".join(word for word, on in merged if on)
         warnings.append(f"liveness was checked without {what}, on {states:,} states")
-    return Live(
-        findings=findings,
-        loops=loops,
-        not_taken=not_taken,
-        unchecked=unchecked,
-        vacuous=frozenset(r.property for r in results if r.vacuous),
-        unsound=frozenset(r.property for r in results if r.unsound and options.allow_unsound),
-        warnings=tuple(warnings),
-    )
 
 
 def never_taken(lasso: Lasso) -> tuple[str, ...]:

@@ -292,15 +292,10 @@ class Loop:
     def stop(self, violated: bool) -> StoppedBy | None:
         """Reasons to stop between stages."""
         search = self.search
-        return (
-            search.options.ended(
-                search.found.values(),
-                search.counts,
-                error=search.error,
-                violated=violated,
-            )
-            or search.urgent()
+        ended = search.options.ended(
+            search.found.values(), search.counts, error=search.error, violated=violated
         )
+        return ended or search.urgent()
 
     def tell(self, queue: int, at_once: bool = False) -> None:
         """Report progress, if wanted and if it is time; at the end of a level at once."""

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from statewalk.checker.contract.search import Exploration, Finding, SearchOptions
+from statewalk.checker.contract.search import Exploration, Finding, Pass, SearchOptions
 from statewalk.checker.liveness import again
 from statewalk.checker.liveness.explore import PredicateRaisedError
-from statewalk.checker.liveness.graph import Ints, StateGraph
+from statewalk.checker.liveness.graph import Ints
 from statewalk.checker.liveness.in_a_check import (
     ALLOW,
     INCOMPLETE,
@@ -19,7 +19,6 @@ from statewalk.checker.liveness.in_a_check import (
     never_taken,
     why_not,
 )
-from statewalk.checker.refinement.asked import Refinements, wanted
 from statewalk.checker.refinement.in_the_end import decide, liveness_of, said_along
 from statewalk.checker.refinement.inclusion import Refused, allowed, included
 from statewalk.checker.refinement.sights import left_out, looked_at, mapped, names_of, sights
@@ -32,6 +31,7 @@ from statewalk.dsl.view import Path, State
 
 if TYPE_CHECKING:
     from statewalk.checker.contract.options import CheckOptions
+    from statewalk.checker.verdict.judge import Checked
     from statewalk.dsl.model import Model, Property
 
 _MOST = 8  # steps that are named
@@ -47,37 +47,42 @@ class _Beside:
     sights: tuple[Ints, Ints]
 
 
-def check_refinements(
-    model: Model, options: CheckOptions, asked: SearchOptions, exploration: Exploration,
-    kept: StateGraph | None = None,
-) -> Refinements:  # fmt: skip
-    """Decide the refinements that were asked for, or say why not; on the graph that was kept."""
-    found = Refinements()
-    left = wanted(model, asked)
-    found.unchecked = {
-        p.name: why for p in left if (why := why_not(model, options, exploration, p))
-    }
-    left = [p for p in left if p.name not in found.unchecked]
-    if not left:
+@dataclass(frozen=True)
+class Refinements(Pass):
+    """Decide the refinements that were asked for, or say why not; on the graph that was kept with
+    its ``rows``, if it was.
+    """
+
+    checked: Checked
+    asked: SearchOptions
+    rows: bool
+
+    def after(self, found: Exploration) -> Exploration:
+        checked, model, asked = self.checked, self.checked.model, self.asked
+        left = asked.wanted(model, "specs")
+        why = {p.name: why_not(model, checked.options, found, p) for p in left}
+        checked.unchecked |= {name: text for name, text in why.items() if text}
+        left = [p for p in left if not why[p.name]]
+        if not left:
+            return found
+        limits = limits_of(asked, found)
+        kept = found.kept if self.rows else None
+        space = Space(model, kept or graph_of(model, limits, (), found.engine, rows=True))
+        checked.unfinished |= space.graph.stopped is not None and found.stopped is None
+        started = time.monotonic()
+        alone = SearchOptions(
+            threads=asked.threads, timeout=limits.timeout, max_memory=asked.max_memory,
+            interrupted=asked.interrupted,
+        )  # fmt: skip
+        for prop in left:
+            both = _beside(prop, space, alone)
+            checked.compared[prop.name] = _names(checked, prop, both)
+            if _behaviours(checked, prop, both, lambda: _ended(limits, started)):
+                _in_the_end(checked, prop, both, checked.options)
         return found
-    limits = limits_of(asked, exploration)
-    graph = kept or graph_of(model, limits, (), exploration.engine, rows=True)
-    space = Space(model, graph)
-    found.unfinished = graph.stopped is not None and exploration.stopped is None
-    started = time.monotonic()
-    alone = SearchOptions(
-        threads=asked.threads, timeout=limits.timeout, max_memory=asked.max_memory,
-        interrupted=asked.interrupted,
-    )  # fmt: skip
-    for prop in left:
-        both = _beside(prop, space, alone)
-        found.compared[prop.name] = _names(found, prop, both)
-        if _behaviours(found, prop, both, lambda: _ended(limits, started)):
-            _in_the_end(found, prop, both, options)
-    return found
 
 
-def _names(found: Refinements, prop: Property, both: _Beside) -> tuple[str, ...]:
+def _names(found: Checked, prop: Property, both: _Beside) -> tuple[str, ...]:
     """The names of the compared fields; warns of instances that are not compared."""
     assert prop.refined is not None
     mine, other = both.space.model, both.other.model
@@ -97,9 +102,7 @@ def _ended(limits: SearchOptions, started: float) -> bool:
     return limits.urgent(time.monotonic() - started) is not None
 
 
-def _behaviours(
-    found: Refinements, prop: Property, both: _Beside, ended: Callable[[], bool]
-) -> bool:
+def _behaviours(found: Checked, prop: Property, both: _Beside, ended: Callable[[], bool]) -> bool:
     """Whether all that is known to happen is what the other allows; notes what becomes of it."""
     space, other = both.space, both.other
     inclusion = included(space, both.sights[0], other, both.sights[1], ended)
@@ -122,7 +125,7 @@ def _behaviours(
     return False
 
 
-def _in_the_end(found: Refinements, prop: Property, both: _Beside, options: CheckOptions) -> None:
+def _in_the_end(found: Checked, prop: Property, both: _Beside, options: CheckOptions) -> None:
     """Note what becomes of what the other says has to happen in the end."""
     space, other, name = both.space, both.other, both.other.model.name
     asked = liveness_of(other.model)

@@ -81,12 +81,9 @@ def _headline(page: Page, run: Run) -> None:
 
 def summary(kinds: Iterable[str]) -> list[str]:
     """``5 invariants``, ``no deadlock``: what a set of properties is made of; witnesses apart."""
-    counts = Counter(KINDS[kind].one for kind in kinds if not KINDS[kind].witness)
-    manies = {row.one: row.many for row in KINDS.values() if row.one and counts[row.one]}
-    return [
-        f"{counts[one]} {one if counts[one] == 1 else many}" if many else one
-        for one, many in manies.items()
-    ]
+    n = Counter(KINDS[kind].one for kind in kinds if not KINDS[kind].witness)
+    said = {k.one: k.many and (k.one if n[k.one] == 1 else k.many) for k in KINDS.values()}
+    return [f"{n[one]} {word}" if word else one for one, word in said.items() if one and n[one]]
 
 
 def _evidence(page: Page, run: Run) -> None:

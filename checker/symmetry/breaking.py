@@ -48,12 +48,9 @@ class Sample:
         self._exchanges = symmetry.exchanges()
         self._colouring = Colouring(symmetry.facts, Fingerprints(model.fields))
         wanted = [p for p in model.properties if options.wants(p.name)]
-        states = [p for p in wanted if p.of_kind.over == "states"]
+        states, steps = options.wanted(model, "states"), options.wanted(model, "steps")
         self._of_states = (*states, *model.constraints, *model.terminal)
-        self._of_steps = (
-            *(p for p in wanted if p.of_kind.over == "steps"),
-            *model.step_constraints,
-        )
+        self._of_steps = (*steps, *model.step_constraints)
         self._families: dict[tuple[str, str], list[Action]] = {}
         self._by_name: dict[object, Action] = {}
         self._values: dict[tuple[Path, Any], Any] = {}

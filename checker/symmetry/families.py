@@ -8,9 +8,16 @@ takes initial states that are the same when members are exchanged.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from statewalk.checker.contract.search import Exploration, Finding, SearchOptions, Step, parted
+from statewalk.checker.contract.search import (
+    Exploration,
+    Finding,
+    Pass,
+    SearchOptions,
+    Step,
+    parted,
+)
 from statewalk.checker.states.showing import text_of
 from statewalk.checker.symmetry.group import Renaming, Symmetry
 from statewalk.dsl.errors import EngineError, SpecError
@@ -43,49 +50,51 @@ def action_name(symmetry: Symmetry, action: Action, renaming: Renaming) -> tuple
     return action.name, *(encode(symmetry.rename(freeze(v), renaming)) for v in values)
 
 
-@dataclass(frozen=True)
-class Families:
+@dataclass
+class Families(Pass):
     """By name of a property: which others are true where it is, and how members are renamed to
     get there.
     """
 
-    symmetry: Symmetry
-    others: dict[str, dict[str, Renaming]]
+    others: dict[str, dict[str, Renaming]] = field(default_factory=dict)
+    symmetry: Symmetry = field(init=False)
+    asked: SearchOptions = field(init=False)
 
-    @staticmethod
-    def asked(model: Model, options: SearchOptions) -> Families | None:
-        """Those of a search; None where there are none. Raises SpecError[SW209]."""
+    def before(self, model: Model, asked: SearchOptions) -> tuple[Model, SearchOptions]:
+        """Ask for all that can take the place of what is asked for. Raises SpecError[SW209]."""
+        self.asked = asked
+        if not asked.symmetry:
+            return model, asked
         of_members = [p for p in model.properties if p.of_kind.searched and is_of_members(p)]
-        wanted = [p for p in of_members if options.wants(p.name)]
-        symmetry = Symmetry.asked(model, options) if wanted else None
+        wanted = [p for p in of_members if asked.wants(p.name)]
+        symmetry = Symmetry.asked(model, asked) if wanted else None
         if symmetry is None:
-            return None
+            return model, asked
         by_name = {name_of(symmetry, p, {}): p for p in of_members}
         others = {p.name: _orbit(symmetry, p, by_name) for p in wanted}
         moved = [p for p in wanted if len(others[p.name]) > 1]
         if moved and not symmetry.starts_evenly():
             raise _uneven(moved[0])
-        return Families(symmetry, others) if moved else None
-
-    def widened(self, options: SearchOptions) -> SearchOptions:
-        """What is asked, with all that can take the place of it."""
-        names = options.properties
+        if not moved:
+            return model, asked
+        self.others, self.symmetry = others, symmetry
+        names = asked.properties
         if names is not None:
-            more = (n for others in self.others.values() for n in others)
-            names = tuple(dict.fromkeys((*names, *more)))
-        awaited = tuple(min(self.others.get(n, {n: {}})) for n in options.awaited)
-        same = {n: min(others) for others in self.others.values() for n in others}
-        return replace(options, properties=names, awaited=awaited, same=same)
+            names = tuple(dict.fromkeys((*names, *(n for of in others.values() for n in of))))
+        awaited = tuple(min(others.get(n, {n: {}})) for n in asked.awaited)
+        same = {n: min(of) for of in others.values() for n in of}
+        return model, replace(asked, properties=names, awaited=awaited, same=same)
 
-    def spread(self, found: Exploration, options: SearchOptions) -> Exploration:
-        """An exploration in which what was found of one is found of all that were asked for."""
+    def after(self, found: Exploration) -> Exploration:
+        """Say what was found of one of all that were asked for."""
         known = {f.property: f for f in (*found.findings, *found.witnesses)}
         for name, others in self.others.items():
             of = [known[n] for n in others if n in known]
             if of and (name not in known or min(f.length for f in of) < known[name].length):
                 first = min(of, key=lambda f: f.length)
                 known[name] = self._moved(first, _inverse(others[first.property]), name)
-        kept = (f for n, f in known.items() if n not in _unasked(self, options))
+        names = {n for others in self.others.values() for n in others}
+        kept = (f for n, f in known.items() if n not in names or self.asked.wants(n))
         findings, witnesses = parted(kept)
         return replace(found, findings=findings, witnesses=witnesses)
 
@@ -148,11 +157,6 @@ def _orbit(
 
 def _inverse(renaming: Renaming) -> Renaming:
     return {new: old for old, new in renaming.items()}
-
-
-def _unasked(families: Families, options: SearchOptions) -> set[str]:
-    names = {n for others in families.others.values() for n in others}
-    return {n for n in names if not options.wants(n)}
 
 
 def _after(model: Model, action: Action, state: State, step: Step) -> State:

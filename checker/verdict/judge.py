@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from statewalk.checker.contract.options import CheckOptions, asked_for
@@ -28,29 +27,34 @@ from statewalk.dsl.errors import RunError, did_you_mean
 from statewalk.dsl.model import Model, Property
 
 
-@dataclass(frozen=True)
+@dataclass
 class Checked:
-    """A search and what it was about. ``loops`` holds, by liveness property, where its lasso
-    returns to; ``not_taken`` what it leaves out; ``abstract`` how a refinement is seen,
-    ``compared`` through which fields.
+    """What a check comes to know: its passes add to it.
 
-    ``unchecked`` says why a property was not looked at, ``unsound`` are decided in spite of a cut.
-    ``brief``: nothing is to be explained, as that hangs.
+    ``exploration`` and ``findings`` are those of the search once it is over; of liveness and
+    refinements, ``loops`` is the number of the state to which the last step returns (the number of
+    the last state itself: nothing happens any more), ``not_taken`` says in words what is enabled on
+    a cycle and never taken, ``abstract`` how the other model sees a violation, ``compared`` through
+    which fields.
+
+    ``unchecked`` says why a property was not looked at, ``unsound`` are decided in spite of a cut;
+    ``unfinished``: a bound ended what came after the search. ``brief``: nothing is to be explained,
+    as that hangs.
     """
 
     model: Model
     options: CheckOptions
-    exploration: Exploration
-    findings: Mapping[str, Finding]
-    unchecked: Mapping[str, str] = field(default_factory=dict)
-    vacuous: frozenset[str] = frozenset()
-    loops: Mapping[str, int] = field(default_factory=dict)
-    not_taken: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    abstract: Mapping[str, Abstract] = field(default_factory=dict)
-    compared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    unsound: frozenset[str] = frozenset()
+    exploration: Exploration = field(init=False)
+    findings: dict[str, Finding] = field(default_factory=dict)
+    unchecked: dict[str, str] = field(default_factory=dict)
+    vacuous: set[str] = field(default_factory=set)
+    loops: dict[str, int] = field(default_factory=dict)
+    not_taken: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    abstract: dict[str, Abstract] = field(default_factory=dict)
+    compared: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    unsound: set[str] = field(default_factory=set)
     unfinished: bool = False
-    warnings: tuple[str, ...] = ()
+    warnings: list[str] = field(default_factory=list)
     graph: Graph | None = None
     brief: bool = False
 

@@ -20,8 +20,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.contract.saved import OtherPremises
-from statewalk.checker.engines.hidden import hiding
+from statewalk.checker.contract.search import Pass
 from statewalk.checker.symmetry.families import is_of_members
 from statewalk.checker.verdict.evaluate import namespace_of
 from statewalk.checker.verdict.guards import some_states
@@ -34,6 +33,7 @@ from statewalk.dsl.state.roles import Role
 
 if TYPE_CHECKING:
     from statewalk.checker.contract.search import Exploration, SearchOptions
+    from statewalk.checker.verdict.judge import Checked
 
 _STATES = 20  # looked at beforehand; a premise met later costs the search a few evaluations
 _PREFIX = "premise of "
@@ -41,81 +41,51 @@ _SIMPLE = (ast.Assign, ast.AnnAssign, ast.Pass)
 _NEGATIVE = (ast.NotEq, ast.NotIn, ast.IsNot)
 
 
-@dataclass(frozen=True)
-class Watched:
-    """A search that also looks for premises: the model and options to give to the engine.
+@dataclass
+class Premises(Pass):
+    """Search for premises too, so that vacuous invariants are noticed.
 
-    ``families`` are the names of invariants, those with one premise together.
+    These are those that no state of a small sample meets. A search that is resumed goes on with the
+    premises that it began with (``saved``): which ones the sample leaves may depend on the version
+    that began it. ``families`` are the names of invariants, those with one premise together.
     """
 
-    model: Model
-    options: SearchOptions
+    checked: Checked
+    saved: Collection[str] | None = None
     families: dict[str, list[str]] = field(default_factory=dict)
 
-    def vacuous(self, found: Exploration) -> frozenset[str]:
-        """The invariants whose premise an exhaustive search did not meet."""
-        if not found.complete or any(found.cut.values()):
-            return frozenset()
-        met = {f.property.removeprefix(_PREFIX) for f in found.witnesses}
-        unmet = (names for names in self.families.values() if met.isdisjoint(names))
-        return frozenset(name for names in unmet for name in names)
+    def before(self, model: Model, asked: SearchOptions) -> tuple[Model, SearchOptions]:
+        """Add the premises as witnesses that only we ask for."""
+        left: dict[str, dict[str, Property]] = {}
+        for prop in model.properties:
+            if prop.of_kind.invariant and asked.wants(prop.name):
+                premise = premise_of(model, prop)
+                if premise is not None:
+                    left.setdefault(family_of(prop), {})[prop.name] = premise
+        if self.saved is None:
+            for state in itertools.islice(some_states(model) if left else (), _STATES):
+                for name in [n for n, of in left.items() if _any_true(model, of, state)]:
+                    del left[name]
+                if not left:
+                    break
+        else:
+            known = self.saved
+            left = {n: of for n, of in left.items() if any(p.name in known for p in of.values())}
+        self.families = {name: [*of] for name, of in left.items()}
+        extra = tuple(premise for of in left.values() for premise in of.values())
+        own = tuple(p.name for p in extra)
+        names = None if asked.properties is None else (*asked.properties, *own)
+        asked = replace(asked, properties=names, premises=own)
+        return (replace(model, properties=(*model.properties, *extra)) if extra else model), asked
 
-    def without(self, found: Exploration) -> Exploration:
-        """An exploration without the witnesses that only we asked for."""
+    def after(self, found: Exploration) -> Exploration:
+        """Note the invariants whose premise an exhaustive search did not meet."""
+        if found.complete and not any(found.cut.values()):
+            met = {f.property.removeprefix(_PREFIX) for f in found.witnesses}
+            unmet = (names for names in self.families.values() if met.isdisjoint(names))
+            self.checked.vacuous |= {name for names in unmet for name in names}
         own = tuple(f for f in found.witnesses if not f.property.startswith(_PREFIX))
         return replace(found, witnesses=own)
-
-
-def watched(
-    model: Model, options: SearchOptions, premises: Collection[str] | None = None
-) -> Watched:
-    """Return the search to make so that vacuous invariants are noticed.
-
-    It looks for the ``premises`` that are named, by default for those that no state of a small
-    sample meets.
-    """
-    left: dict[str, dict[str, Property]] = {}
-    for prop in model.properties:
-        if prop.of_kind.invariant and options.wants(prop.name):
-            premise = premise_of(model, prop)
-            if premise is not None:
-                left.setdefault(family_of(prop), {})[prop.name] = premise
-    if premises is None:
-        for state in itertools.islice(some_states(model) if left else (), _STATES):
-            for name in [n for n, of in left.items() if _any_true(model, of, state)]:
-                del left[name]
-            if not left:
-                break
-    else:
-        left = {n: of for n, of in left.items() if any(p.name in premises for p in of.values())}
-    if not left:
-        return Watched(model, options)
-    extra = tuple(premise for of in left.values() for premise in of.values())
-    names = options.properties
-    if names is not None:
-        options = replace(options, properties=(*names, *(p.name for p in extra)))
-    options = replace(options, premises=tuple(p.name for p in extra))
-    model = replace(model, properties=(*model.properties, *extra))
-    return Watched(model, options, {name: [*of] for name, of in left.items()})
-
-
-def watching(
-    model: Model, options: SearchOptions, search: Callable[[Model, SearchOptions], Exploration]
-) -> tuple[Watched, Exploration]:
-    """Search a model so that vacuous invariants are noticed.
-
-    A search that is resumed goes on with the premises that it began with: which ones the sample
-    leaves may depend on the version that began it.
-    """
-
-    def made(work: Watched) -> tuple[Watched, Exploration]:
-        seen = hiding(work.model) if options.view else work.model
-        return work, search(seen, work.options)
-
-    try:
-        return made(watched(model, options))
-    except OtherPremises as saved:
-        return made(watched(model, options, saved.premises))
 
 
 def roles_come(roles: list[Role]) -> bool:

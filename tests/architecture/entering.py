@@ -74,7 +74,9 @@ ENTERS: dict[str, str] = {
         "native/kernels native/learn"
     ),
     "checker/page": "Model dsl/values compare contract machine report states traces verdict walk",
-    "checker/refinement": ("Model dsl/state dsl/values contract engines liveness states traces"),
+    "checker/refinement": (
+        "Model dsl/state dsl/values contract engines liveness states traces verdict"
+    ),
     "checker/report": (
         "Model dsl/values behaviours conform contract graph machine native scenarios states traces "
         "verdict"

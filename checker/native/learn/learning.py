@@ -76,9 +76,7 @@ class Roots:
 
 def make_roots(model: Model, options: SearchOptions, *, whole: bool = False) -> Roots:
     """The roots of what the options ask for. ``whole``: each property is one."""
-    wanted = [p for p in model.properties if options.wants(p.name)]
-    checks = [p for p in wanted if p.of_kind.over == "states"]
-    checks.sort(key=lambda p: p.of_kind.witness)
+    checks, on_step = options.wanted(model, "states"), options.wanted(model, "steps")
     watched = (*checks, *model.constraints)
     roots: list[Root] = []
     for group, prop in enumerate(watched):
@@ -98,7 +96,6 @@ def make_roots(model: Model, options: SearchOptions, *, whole: bool = False) -> 
         for i, p in enumerate(model.terminal)
     ]
     end_terminal = len(roots)
-    on_step = [p for p in wanted if p.of_kind.over == "steps"]
     steps = (*on_step, *model.step_constraints)
     roots += [Root("step", i, p.name, None, p.whole, p.source) for i, p in enumerate(steps)]
     return Roots(tuple(roots), watched, len(checks), first, end, end_terminal, steps, len(on_step))

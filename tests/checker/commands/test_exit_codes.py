@@ -30,7 +30,7 @@ PLACES = [
     "statewalk.checker.machine.streams.width",
     "statewalk.checker.commands.checking.write_json",
     "statewalk.checker.api.choose",
-    "statewalk.checker.api.check_liveness",
+    "statewalk.checker.liveness.in_a_check.Liveness.after",
     "statewalk.checker.verdict.judge.properties",
     "statewalk.checker.verdict.conclude.conclude",
     "statewalk.checker.report.page.Page.show",

@@ -39,7 +39,7 @@ ROW = """        case "generated":
 """
 NAME = ('"states", "depth", Limit]', '"states", "depth", "generated", Limit]')
 EDITS = {
-    "checker/contract/stops.py": [NAME, ("        case _:\n", f"{ROW}        case _:\n")],
+    "checker/contract/stops.py": [NAME, ("    assert_never(", f"{ROW}    assert_never(")],
     "checker/contract/options.py": [
         ('"max_states": _COUNT', '"max_states": _COUNT, "max_generated": _COUNT'),
         ("    max_states: int |", "    max_generated: int | None = None\n    max_states: int |"),
