@@ -78,13 +78,9 @@ def around(
 
 
 def passed(
-    checked: Checked,
-    asked: SearchOptions,
-    name: str,
-    engine: Engine,
-    ended: Callable[[Exploration], Exploration],
-    stack: ExitStack,
-) -> Checked:
+    checked: Checked, asked: SearchOptions, name: str, engine: Engine,
+    ended: Callable[[Exploration], Exploration], stack: ExitStack,
+) -> Checked:  # fmt: skip
     """Search with passes around it; ``ended`` is told as soon as the search itself is over."""
     passes, engine = around(checked, asked, name, engine, stack)
     try:

@@ -18,9 +18,9 @@ class Kind:
 
     ``over`` says what shows that one is false: a state, a step, a behavior, or another spec.
     ``one`` and ``many`` name properties of the kind in a summary. ``marks`` are the decorators
-    that make it, read downwards. A ``witness`` is a property that one state makes true, so that
-    what is found of it is no violation. ``absent`` is the value of its predicate for role instances
-    that do not exist.
+    that make it, read downwards. A search looks for states or steps in which its predicate is what
+    is ``sought``: that violates the property, but for a ``witness``, which it shows. ``absent`` is
+    the value of the predicate for role instances that do not exist.
     """
 
     name: PropertyKind
@@ -28,6 +28,7 @@ class Kind:
     one: str = ""
     many: str = ""
     marks: tuple[tuple[str, ...], ...] = ()
+    sought: bool = False
     witness: bool = False
     absent: bool = True
 
@@ -49,7 +50,7 @@ class Kind:
     @property
     def invariant(self) -> bool:
         """Whether its predicate has to hold in every state."""
-        return self.over == "states" and not self.witness and bool(self.marks)
+        return self.over == "states" and not self.sought and bool(self.marks)
 
 
 _STEP = ("step property", "step properties")
@@ -57,7 +58,7 @@ _LIVE = ("liveness property", "liveness properties")
 # In the order in which reports and help list them; the last three are built in.
 _ROWS = (
     Kind("always", "states", "invariant", "invariants", (("always",),)),
-    Kind("exists", "states", "witness", "witnesses", (("exists",),), witness=True, absent=False),
+    Kind("exists", "states", "witness", "witnesses", (("exists",),), True, True, absent=False),
     Kind("on_step", "steps", *_STEP, (("on_step",), ("always", "on_step"))),
     Kind("eventually", "behaviors", *_LIVE, (("eventually",),), absent=False),
     Kind("always_eventually", "behaviors", *_LIVE, (("always", "eventually"),)),

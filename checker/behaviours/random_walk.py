@@ -118,7 +118,8 @@ class Walk:
             return False
         self.result.fired[self.model.actions[move.step.action].name] += 1
         for prop in self.model.properties:
-            if prop.of_kind.over == "steps" and not self.holds(prop, move.after, move):
+            kind = prop.of_kind
+            if kind.over == "steps" and self.holds(prop, move.after, move) is kind.sought:
                 self.find(prop.name, prop.kind, move)
         kept = self.keep(self.model.step_constraints, move.after, move)
         self.steps.append(move.step)
@@ -136,7 +137,7 @@ class Walk:
         """Judge the state; whether the walk can go on from here."""
         for prop in self.model.properties:
             kind = prop.of_kind
-            if kind.over == "states" and self.holds(prop, self.state) == kind.witness:
+            if kind.over == "states" and self.holds(prop, self.state) is kind.sought:
                 if kind.witness:
                     self.met.add(prop.name)
                 else:

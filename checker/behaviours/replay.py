@@ -269,7 +269,7 @@ def _why_no_more(trace: Trace, model: Model, states: list[State]) -> str:
         return f"{trace.property} raises {type(error).__name__}: {error}"
     if kind.witness:
         return "" if holds else f"{trace.property} is not reached at the end"
-    return f"{trace.property} holds at the end" if holds else ""
+    return "" if holds is kind.sought else f"{trace.property} holds at the end"
 
 
 def _why_not_raised(trace: Trace, model: Model, states: list[State]) -> str:

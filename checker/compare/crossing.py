@@ -218,5 +218,5 @@ def _stopped(trace: Trace, model: Model, number: int, step: TraceStep, way: _Way
 def _broken(model: Model, way: _Way) -> tuple[str, ...]:
     """The properties that are false at the end of a way, or in the step that led there."""
     told = truths(model, [way.before, way.state])
-    asked = [p.name for p in model.properties if p.of_kind.searched and not p.of_kind.witness]
-    return tuple(name for name in asked if told[name][-1] is False)
+    asked = [p for p in model.properties if p.of_kind.searched and not p.of_kind.witness]
+    return tuple(p.name for p in asked if told[p.name][-1] is p.of_kind.sought)

@@ -87,7 +87,9 @@ class Steps:
         self._violated: dict[int, int] = {}
         self._guards: dict[int, frozenset[str]] = {}
         self._broken: dict[tuple[int, int], int] = {}
-        self.invariants = [p for p in model.properties if p.of_kind.invariant]
+        self.invariants = [
+            p for p in model.properties if p.of_kind.over == "states" and not p.of_kind.witness
+        ]
         self.of_steps = [p for p in model.properties if p.of_kind.over == "steps"]
         self.ran = 0
 
@@ -208,5 +210,5 @@ class Steps:
 def _bits(
     model: Model, properties: Sequence[Property], view: PlainView, before: PlainView | None
 ) -> int:
-    holding = (model.holds(prop.whole, view, before) for prop in properties)
-    return sum(1 << at for at, holds in enumerate(holding) if not holds)
+    holding = (model.holds(p.whole, view, before) is p.of_kind.sought for p in properties)
+    return sum(1 << at for at, found in enumerate(holding) if found)

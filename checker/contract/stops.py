@@ -72,11 +72,9 @@ def bounded(stopped: StoppedBy | None) -> bool:
 
 
 def ended_by(
-    options: CheckOptions | None,
-    stopped: StoppedBy | None,
-    running: Place | None,
+    options: CheckOptions | None, stopped: StoppedBy | None, running: Place | None,
     max_depth: int | None = None,
-) -> str:
+) -> str:  # fmt: skip
     """Return what ended a search, in words, with where the spec was if it had to be ended."""
     text = "what did not end"
     if stopped == "killed" and running is not None:

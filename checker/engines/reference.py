@@ -139,7 +139,7 @@ class Search:
         rank = (entry.fingerprint, 0, ())
         for prop in self.options.wanted(self.model, "states"):
             if prop.name not in self.found:
-                if self.check(prop.whole, entry, state) is prop.of_kind.witness:
+                if self.check(prop.whole, entry, state) is prop.of_kind.sought:
                     self.report(prop.name, _Candidate(rank, prop.kind, entry))
 
     def inside(self, entry: Entry) -> bool:
@@ -172,7 +172,7 @@ class Search:
             if not holds and prop in limits:
                 self.cut[prop.name] += keep
                 keep = False
-            elif not holds:
+            elif holds is prop.of_kind.sought:
                 self.report(prop.name, _Candidate(rank, prop.kind, source, failing=step))
         return keep
 

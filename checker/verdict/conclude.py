@@ -13,13 +13,7 @@ from statewalk.checker.states.json import plain
 from statewalk.checker.symmetry.group import Symmetry
 from statewalk.checker.traces.trace import Trace, build, final_states
 from statewalk.checker.verdict import expected, judge
-from statewalk.checker.verdict.evidence import (
-    Evidence,
-    Failure,
-    NeverFired,
-    Notice,
-    Violation,
-)
+from statewalk.checker.verdict.evidence import Evidence, Failure, NeverFired, Notice, Violation
 from statewalk.checker.verdict.explain import explain
 from statewalk.checker.verdict.failure import describe, failed_assertion, failure_of
 from statewalk.checker.verdict.guards import blocked, never_fired

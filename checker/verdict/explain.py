@@ -75,7 +75,7 @@ def explain(model: Model, finding: Finding) -> Explanation | None:
 
 def _explained(model: Model, finding: Finding) -> Explanation | None:
     prop = next((p for p in model.properties if p.name == finding.property), None)
-    if prop is None or not prop.of_kind.searched or prop.of_kind.witness:
+    if prop is None or not prop.of_kind.searched or prop.of_kind.sought:
         return None
     state, before = final_states(model, finding)
     try:

@@ -98,8 +98,10 @@ def _is_wrong(walk: Walk, state: State) -> bool:
     """Whether a property that has to hold in every state does not in this one."""
     for prop in walk.model.properties:
         try:
-            if prop.of_kind.invariant and not walk.model.holds(prop.whole, PlainView(state)):
-                return True
+            kind = prop.of_kind
+            if kind.over == "states" and not kind.witness:
+                if walk.model.holds(prop.whole, PlainView(state)) is kind.sought:
+                    return True
         except Exception:  # of this state it says nothing
             continue
     return False

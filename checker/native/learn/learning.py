@@ -80,14 +80,14 @@ def make_roots(model: Model, options: SearchOptions, *, whole: bool = False) -> 
     watched = (*checks, *model.constraints)
     roots: list[Root] = []
     for group, prop in enumerate(watched):
-        witness, kind = prop.of_kind.witness, prop.kind if group < len(checks) else "constraint"
-        if group < len(checks) and not witness and prop.elements and not whole:
+        sought, kind = prop.of_kind.sought, prop.kind if group < len(checks) else "constraint"
+        if group < len(checks) and not sought and prop.elements and not whole:
             roots += [
                 Root(kind, group, f"{prop.name}: {e.label}", None, e.holds, e.source)
                 for e in prop.elements
             ]
         else:
-            roots.append(Root(kind, group, prop.name, None, prop.whole, prop.source, witness))
+            roots.append(Root(kind, group, prop.name, None, prop.whole, prop.source, sought))
     first = len(roots)
     roots += [Root("action", a.index, a.label, a, None, a.source) for a in model.actions]
     end = len(roots)
@@ -97,7 +97,10 @@ def make_roots(model: Model, options: SearchOptions, *, whole: bool = False) -> 
     ]
     end_terminal = len(roots)
     steps = (*on_step, *model.step_constraints)
-    roots += [Root("step", i, p.name, None, p.whole, p.source) for i, p in enumerate(steps)]
+    roots += [
+        Root("step", i, p.name, None, p.whole, p.source, p.of_kind.sought)
+        for i, p in enumerate(steps)
+    ]
     return Roots(tuple(roots), watched, len(checks), first, end, end_terminal, steps, len(on_step))
 
 

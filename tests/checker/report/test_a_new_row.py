@@ -1,4 +1,4 @@
-"""A bound that is added to a copy of the tree, as docs/inside.md says, is told everywhere."""
+"""A bound, and a kind of property, added to a copy of the tree as docs/inside.md says, work."""
 
 from __future__ import annotations
 
@@ -57,6 +57,43 @@ EDITS = {
 }  # fmt: skip
 
 
+KIND = {
+    "dsl/kinds.py": [
+        ('"on_step", "eventually",', '"on_step", "never", "eventually",'),
+        ('    Kind("eventually",',
+         '    Kind("never", "states", "ban", "bans", (("never",),), True, absent=False),\n'
+         '    Kind("eventually",'),
+    ],
+    "dsl/words/declare.py": [
+        ("def on_step(",
+         'def never(function: P, /) -> P:\n    return _mark(function, "never")\n\n\n'
+         "def on_step("),
+    ],
+    "statewalk/__init__.py": [("    named,\n", "    named,\n    never,\n")],
+}  # fmt: skip
+FORBIDDEN = """
+from statewalk import Role, action, never, require
+
+class C(Role):
+    n: int = 0
+
+    @action
+    def up(self) -> None:
+        require(self.n < 5)
+        self.n += 1
+
+c = [C(), C()]
+
+@never
+def high(x: C) -> bool:
+    return x.n > 4
+
+@never
+def negative() -> bool:
+    return any(x.n < 0 for x in c)
+"""
+
+
 def copy(to: Path, edits: dict[str, list[tuple[str, str]]]) -> None:
     """Copy the tree, and change texts that each occur once."""
     ignored = shutil.ignore_patterns("__pycache__")
@@ -107,3 +144,18 @@ def test_it_needs_a_row(tmp_path: Path) -> None:
     made = run(tmp_path, "check", "toys/die_hard")
 
     assert "unreachable, but got: 'generated'" in made.stderr
+
+
+@pytest.mark.parametrize("engine", ["auto", "reference", "native"])
+def test_a_kind_of_property_is_searched_for(tmp_path: Path, engine: str) -> None:
+    copy(tmp_path, KIND)
+    (tmp_path / "spec.py").write_text(FORBIDDEN, encoding="utf-8")
+    made = run(tmp_path, "check", "spec.py", "--engine", engine, "--keep-going", "--out", "run")
+
+    assert "VIOLATED  high(C#1)  (never)  after 5 steps, the shortest way" in made.stdout, made
+    assert "high(C#0) · high(C#1)" in made.stdout
+    assert "negative" not in made.stdout
+    shown = run(tmp_path, "replay", "run/high_C_0.trace.json")
+    assert "high(C#0) is violated again" in shown.stdout
+    walked = run(tmp_path, "simulate", "spec.py", "--runs", "20")
+    assert "(never)" in walked.stdout
