@@ -74,8 +74,8 @@ def _explore(
             in_files = saving.read(Path(options.checkpoint), key, model)
             if in_files is None:
                 saved = checkpoints_read.read(Path(options.checkpoint), key, model)
-    values = in_files.values if in_files is not None else None
-    search = start(model, options, saved, laid_out=values)
+    said = in_files.manifest if in_files is not None else None
+    search = start(model, options, saved, laid_out=said)
     search.learner.urgent = search.urgent
     disk = Disk(search, folder, limits, durable=options.checkpoint is not None)
     every = options.checkpoint_every

@@ -47,7 +47,7 @@ from statewalk.dsl.inputs import by_name
 from statewalk.dsl.model import Model
 from statewalk.dsl.values.stored import encode
 
-FORMAT = 2
+FORMAT = 3
 _SHARE = 20  # of the time about one in so many parts is spent on commits
 _LONGEST = 300.0  # seconds for which what a commit seems to cost may put it off
 _TELLING = 1 << 24  # bytes; a smaller commit says nothing about how fast a disk is
@@ -89,6 +89,7 @@ class Manifest:
     values: tuple[str, ...]
     files: Mapping[str, tuple[int, str]]  # name -> size, digest
     totals: Totals
+    exploded: tuple[tuple[str, str], ...]  # set fields that have a slot for each element
 
 
 @dataclass(frozen=True)
@@ -317,6 +318,7 @@ class Writer:
             },
             "values": self.values,
             "totals": asdict(totals),
+            "exploded": sorted(search.layout.exploded),
         }
 
     def _drop_frontiers(self, depth: int) -> None:

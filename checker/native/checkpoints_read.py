@@ -139,17 +139,6 @@ def _restore_layout(parts: Iterable[Mapping[str, Array]], layout: Layout, model:
             layout.value_id(layout.slots[slot], decode(value, model.classes))
 
 
-def is_exploded(parts: Iterable[Mapping[str, Array]], model: Model) -> bool:
-    """Return whether sets that have one slot as the spec is laid out had one for each element."""
-    for part in parts:
-        for data in _parts(part["path_bytes"], part["path_ends"]):
-            path = _decode_path(data, model.classes)
-            held = getattr(model.classes.get(path[0]), path[2], None) if len(path) == 5 else None
-            if path[3:4] == ("in",) and getattr(held, "layout", "") == "whole":
-                return True
-    return False
-
-
 def take_up(search: Search, totals: Totals) -> None:
     """Give a search the counters and findings of the saved one."""
     search.initial, search.earlier = totals.initial, totals.seconds

@@ -171,15 +171,25 @@ def shaped(kind: type[Shape], manifest: Mapping[str, Any]) -> Shape:
 def refuse_another(folder: Path, manifest: Mapping[str, Any], format: int, key: Identity) -> None:
     """Raises RunError[SW341] for a checkpoint that is of something else; `OtherPremises`."""
     saved = manifest.get("key")
-    why = "Another version of statewalk wrote it."
     if manifest.get("format") == format and isinstance(saved, dict) and saved.keys() == key.keys():
         premises = saved[PREMISES]
         if {**saved, PREMISES: key[PREMISES]} == key:
             if premises != key[PREMISES]:
                 raise OtherPremises(folder, frozenset(premises))
             return
-        why = f"Since it was begun there changed: {', '.join(_changed(saved, key))}."
-    raise RunError(
+        raise _of_another(
+            folder, f"Since it was begun there changed: {', '.join(_changed(saved, key))}."
+        )
+    raise of_another_version(folder)
+
+
+def of_another_version(folder: Path | str | None) -> RunError:
+    """The error of a checkpoint that another version of this program wrote."""
+    return _of_another(folder, "Another version of statewalk wrote it.")
+
+
+def _of_another(folder: Path | str | None, why: str) -> RunError:
+    return RunError(
         "SW341",
         f"The checkpoint in {folder} belongs to another spec, other constants or options.",
         why=why,

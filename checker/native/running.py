@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -17,13 +17,14 @@ from statewalk.checker.engines.layout import Layout
 from statewalk.checker.machine.locks import Lock, held
 from statewalk.checker.machine.watch import CutShort, interruptible
 from statewalk.checker.native import checkpoints, checkpoints_read
-from statewalk.checker.native.checkpoints import Saved, Writer
+from statewalk.checker.native.checkpoints import Manifest, Saved, Writer
 from statewalk.checker.native.checks import Check, check_states
 from statewalk.checker.native.findings import Stage
-from statewalk.checker.native.kernels.arrays import POSITION_SHIFT, Array, Rows, nonzero
+from statewalk.checker.native.kernels.arrays import POSITION_SHIFT, Rows, nonzero
 from statewalk.checker.native.learn.learned import Learned
 from statewalk.checker.native.learn.learning import Learner, make_roots, no_reason
 from statewalk.checker.native.learn.tracing import TracingView
+from statewalk.checker.native.manifests import of_another_version
 from statewalk.checker.native.orbits import orbits_of
 from statewalk.checker.native.profiling import profile_of
 from statewalk.checker.native.programs.operations import GaveUp
@@ -40,20 +41,24 @@ from statewalk.dsl.model import Model
 def start(
     model: Model, options: SearchOptions, saved: Saved | None = None,
     view: Callable[[Learned, Model], TracingView] | None = None,
-    laid_out: Sequence[Mapping[str, Array]] | None = None,
+    laid_out: Manifest | None = None,
 ) -> Search:  # fmt: skip
     """A search with its initial states found, not yet checked; or the saved one.
 
-    ``view`` as for a `Learner`; ``laid_out`` are the values of a search that is taken up later.
+    ``view`` as for a `Learner`; ``laid_out`` is what a search says that is taken up later.
+
+    Raises:  RunError[SW341] where the saved search was laid out in another way
     """
-    laid_out = saved.values if saved is not None else laid_out
+    laid_out = saved.manifest if saved is not None else laid_out
     programs = None if view is not None else programs_of(model, options, laid_out)
-    apart = programs is not None and bool(programs.exploded)
+    exploded = set() if programs is None else programs.exploded
+    if laid_out is not None and exploded != set(laid_out.exploded):
+        raise of_another_version(options.checkpoint)
+    apart = bool(exploded)
     roots = make_roots(model, options, whole=apart)
     symmetry = Symmetry.asked(model, options)
     layout = Layout(model, options.fingerprint_bits, options.view, symmetry)
-    if programs is not None:
-        layout.explode(programs.exploded)
+    layout.explode(exploded)
     if saved is not None:
         checkpoints_read.restore_layout(saved.values, layout, model, saved.rows)
     learner = Learner(model, roots, layout, view)
@@ -78,13 +83,13 @@ def start(
     return search
 
 
-def programs_of(
-    model: Model, options: SearchOptions, laid_out: Sequence[Mapping[str, Array]] | None
-) -> Programs | None:
-    """Return the programs of a search, laid out as a saved one was; None where it has none."""
+def programs_of(model: Model, options: SearchOptions, laid_out: Manifest | None) -> Programs | None:
+    """Return the programs of a search; sets have one slot where they had in a saved one. None where
+    it has none.
+    """
     if model.tree is None or options.programs == "none":
         return None
-    if laid_out is not None and not checkpoints_read.is_exploded(laid_out, model):
+    if laid_out is not None and not laid_out.exploded:
         options = replace(options, programs="whole")
     return Programs(model, options)
 

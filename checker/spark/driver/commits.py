@@ -63,7 +63,7 @@ class Committed:
     @property
     def manifest(self) -> Manifest:
         """What of it every manifest has."""
-        return Manifest(self.run, self.depth, self.values, self.digests, self.totals)
+        return Manifest(self.run, self.depth, self.values, self.digests, self.totals, ())
 
     def files(self) -> Iterator[Stored]:
         """All files that tasks wrote, each once."""
