@@ -276,19 +276,22 @@ class Model:
                 return prop.name, prop.span
         return "A step or a property", None
 
-    def outcomes(self, action: Action, state: State, *, raising: bool = True) -> Iterator[Outcome]:
+    def outcomes(
+        self, action: Action, state: State, raised: list[Exception] | None = None
+    ) -> Iterator[Outcome]:
         """Every way an action can go in a state, choices in lexicographic order.
 
-        Without ``raising``, ways that raise are left out.
+        Ways that raise are left out where there is a list that takes what they ``raised``.
         """
         for view in PlainView.runs(state):
             try:
                 returned = self.take(action, view)
             except Disabled:
                 continue
-            except Exception:
-                if raising:
+            except Exception as error:
+                if raised is None:
                     raise
+                raised.append(error)
                 continue
             chosen, fair = tuple(view.chosen), tuple(view.fair)
             yield Outcome(view.taken, chosen, view.writes, returned, fair)

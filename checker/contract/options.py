@@ -96,6 +96,10 @@ class CheckOptions:
         """How many bits states are known by."""
         return self.fingerprint_bits or 64
 
+    def liveness_off(self, of_spec: str) -> str:
+        """Why liveness is not to be checked, by the command or the spec; empty where it is."""
+        return of_spec if self.liveness else "--no-liveness"
+
     def given(self) -> dict[str, Any]:
         """The options that differ from their defaults."""
         default = CheckOptions()

@@ -64,7 +64,7 @@ def nearest(
                 return Sought(0, None, len(came), depth - 1, False)
             before = walk.row(state)
             for action in model.actions:
-                for outcome in model.outcomes(action, state, raising=False):
+                for outcome in model.outcomes(action, state, []):
                     after = model.successor(state, outcome)
                     row, step = walk.row(after), Step(action.index, outcome.choices)
                     if row in came or not passable(before, step, row) or walk.cut(state, after):

@@ -85,7 +85,7 @@ def _moves(model: Model, state: State, content: Content) -> list[Move]:
     """The steps out of a state that change it, by what they are called, and where they lead."""
     found: list[Move] = []
     for action in model.actions:
-        for outcome in model.outcomes(action, state, raising=False):
+        for outcome in model.outcomes(action, state, []):
             to = content_of(model, apply_writes(state, outcome.writes))
             if not same_state(content, to):
                 found.append((Label(action.index, 0, outcome.fair), to))

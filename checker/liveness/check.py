@@ -79,7 +79,7 @@ def step_at(model: Model, graph: StateGraph, at: int, state: State) -> tuple[Ste
     """The transition at a position of ``targets``, by name, and the state it leads to."""
     label = graph.table[int(graph.labels[at])]
     action = model.actions[label.action]
-    outcome = next(islice(model.outcomes(action, state, raising=False), label.ordinal, None), None)
+    outcome = next(islice(model.outcomes(action, state, []), label.ordinal, None), None)
     if outcome is None:
         raise unrepeatable("SW905", f"A step of {action.label} cannot be repeated.")
     return Step(label.action, outcome.choices), model.successor(state, outcome)

@@ -16,9 +16,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from statewalk.checker.contract.search import Exploration, SearchOptions
+from statewalk.checker.contract.search import ASSERTION, Exploration, Finding, SearchOptions
 from statewalk.checker.contract.stops import StoppedBy, whole_levels
 from statewalk.checker.liveness.conditions import Label, predicates, sources
+from statewalk.checker.liveness.explore import said_of
 from statewalk.checker.liveness.graph import (
     Bools,
     Ints,
@@ -263,6 +264,7 @@ class Keeper:
         if not whole_levels(stopped):
             self.drop_level()
         n = self.fingerprints.used
+        failed = self.search.found.get(ASSERTION)
         self.offsets.extend(n + 1 - self.offsets.used)[:] = self.targets.used
         layout, wide = self.search.layout, self.search.shape.wide
         prints = [layout.fingerprint(layout.row(s)) for s in self.search.model.initial_states]
@@ -280,6 +282,7 @@ class Keeper:
             },
             expanded=np.arange(n) < self.base if stopped else None,
             stopped=stopped,
+            raised=_said(self.search.model, failed) if failed else "",
             rows=None if self.rows is None else stacked(self.rows),
             layout=layout,
             turns=self.names.turns() if keys else None,
@@ -355,6 +358,13 @@ def _graph(
     if search.error or keeper.failed or (search.shape.wide and not keeper.all_differ()):
         return None
     return keeper.graph(stopped, list(predicates(properties)))
+
+
+def _said(model: Model, failed: Finding) -> str:
+    """What a step fails, in words."""
+    assert failed.failing is not None
+    action = model.actions[failed.failing.action]
+    return said_of(action.name, failed.error or AssertionError())
 
 
 def turning(learned: Learned) -> Bools:

@@ -59,6 +59,7 @@ class Build:
     table: dict[Label, int] = field(default_factory=dict)
     cut: Counter[str] = field(default_factory=Counter)
     expanded: int = 0
+    raised: str = ""
     initial: tuple[int, ...] = ()
     stopped: StoppedBy | None = None
 
@@ -71,8 +72,7 @@ class Build:
             return CUT
         view = PlainView(self.layout.state(row))
         for constraint in self.model.constraints:
-            if not self.model.holds(constraint.whole, view):
-                self.cut[constraint.name] += 1
+            if not self.is_kept(constraint, view):
                 self.refused[row] = True
                 return CUT
         number = self.numbers[row] = len(self.rows)
@@ -97,11 +97,17 @@ class Build:
     def keeps(self, limits: tuple[Property, ...], before: PlainView, row: Row) -> bool:
         """Whether the step constraints keep a step."""
         after = PlainView(self.layout.state(row)) if limits else before
-        for limit in limits:
-            if not self.model.holds(limit.whole, after, before):
-                self.cut[limit.name] += 1
-                return False
-        return True
+        return all(self.is_kept(limit, after, before) for limit in limits)
+
+    def is_kept(self, limit: Property, view: PlainView, before: PlainView | None = None) -> bool:
+        """Whether a constraint keeps a state or a step; what it raises for is not known."""
+        try:
+            kept = self.model.holds(limit.whole, view, before)
+        except Exception as error:
+            self.raised = self.raised or said_of(f"constraint {limit.name}", error)
+            kept = False
+        self.cut[limit.name] += not kept
+        return kept
 
     def moves(self, row: Row, state: State) -> Iterator[tuple[Row, int, int, Outcome]]:
         """All steps from one state: where to, of which action, the how manieth of it, and how."""
@@ -109,8 +115,11 @@ class Build:
             yield from self.known.taken[row]
             return
         for action in self.model.actions:
-            for ordinal, outcome in enumerate(self.model.outcomes(action, state, raising=False)):
+            raised: list[Exception] = []
+            for ordinal, outcome in enumerate(self.model.outcomes(action, state, raised)):
                 yield self.layout.changed(row, outcome.writes), action.index, ordinal, outcome
+            if raised:
+                self.raised = self.raised or said_of(action.name, raised[0])
 
     def expand(self, source: int) -> None:
         """All steps from one state that change it."""
@@ -159,9 +168,17 @@ class Build:
             expanded=np.arange(n) < self.expanded if self.stopped else None,
             cut=dict(self.cut),
             stopped=self.stopped,
+            raised=self.raised,
             rows=stacked([np.array([row], np.uint32) for row in self.rows]),
             layout=self.layout,
         )
+
+
+def said_of(what: str, error: BaseException) -> str:
+    """What a step or a constraint raises, in words."""
+    if isinstance(error, AssertionError):
+        return f"its {what} fails an assertion"
+    return f"its {what} raises {type(error).__name__}: {error}"
 
 
 def build(model: Model, options: SearchOptions, properties: tuple[Property, ...]) -> StateGraph:

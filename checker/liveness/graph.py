@@ -49,7 +49,8 @@ Positions = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class StateGraph:
-    """States and transitions of a search, with the truth of the predicates in each state.
+    """States and transitions of a search, with the truth of the predicates in each state. Steps
+    that raise are none of them; ``raised`` says of one what it did.
 
     Shapes: n states, m transitions: offsets (n+1,) int64 · targets (m,) int32 · labels (m,) uint8,
             uint16 or uint32 · fingerprints (n,) uint64 · truth (ceil(n/8),) uint8 each ·
@@ -66,6 +67,7 @@ class StateGraph:
     expanded: Bools | None = None
     cut: Mapping[str, int] = field(default_factory=dict)
     stopped: StoppedBy | None = None
+    raised: str = ""
     rows: NDArray[Any] | None = None
     layout: Layout | None = None
     turns: Bools | None = None

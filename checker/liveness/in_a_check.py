@@ -83,7 +83,7 @@ def keeping(
 
 def decided(model: Model, options: CheckOptions, asked: SearchOptions) -> list[Property]:
     """The liveness properties that are decided after a search that saw everything."""
-    return asked.wanted(model, "behaviors") if options.liveness and not model.no_liveness else []
+    return [] if options.liveness_off(model.no_liveness) else asked.wanted(model, "behaviors")
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Liveness(Pass):
         checked, asked = self.checked, self.asked
         model, options = checked.model, checked.options
         left = asked.wanted(model, "behaviors")
-        if off := model.no_liveness if options.liveness else "--no-liveness":
+        if off := options.liveness_off(model.no_liveness):
             checked.unchecked |= dict.fromkeys((p.name for p in left), off)
             return found
         why = {p.name: why_not(model, options, found, p) for p in left}
@@ -127,8 +127,7 @@ class Liveness(Pass):
             return
         options = checked.options
         if not (graph.complete or options.allow_unsound or found.stopped):
-            why = f"{INCOMPLETE}: time or memory ended the building of its graph{_unmerged(asked)}"
-            checked.unchecked |= dict.fromkeys(names, why)
+            checked.unchecked |= dict.fromkeys(names, why_cut(graph.stopped, asked))
             checked.unfinished = True
             return
         _note(_results(checked.model, graph, left), checked, asked, found.engine, graph.n)
@@ -154,13 +153,14 @@ def _results(
     return decide(model, graph, properties)
 
 
-def _unmerged(asked: SearchOptions) -> str:
-    """Why a graph may be far larger than the search was, or have no end."""
+def why_cut(stopped: StoppedBy | None, asked: SearchOptions) -> str:
+    """What ended the building of a graph, which may be far larger than the search, or endless."""
+    ended = f", {stop_of(stopped).liveness}" if stopped else ""
     merged = (("symmetry", asked.symmetry), ("a view", asked.view))
     what = " and ".join(word for word, on in merged if on)
     endless = " (endless where an Auxiliary field only grows)" if asked.view else ""
-    said = f", which is built without {what}{endless}; --no-liveness checks the rest"
-    return said if what else ""
+    said = f", which is built without {what}{endless}; --no-liveness or --property checks the rest"
+    return f"{INCOMPLETE}: its graph is not whole{ended}{said if what else ''}"
 
 
 def not_decided(model: Model, asked: SearchOptions, stopped: StoppedBy) -> dict[str, str]:
@@ -170,12 +170,12 @@ def not_decided(model: Model, asked: SearchOptions, stopped: StoppedBy) -> dict[
 
 
 def limits_of(asked: SearchOptions, exploration: Exploration) -> SearchOptions:
-    """How far the graph goes: as far as the search went."""
+    """How far the graph goes: as far as the search went; without its view, that may be for ever."""
     timeout = None
     if asked.timeout is not None:
         timeout = max(1.0, asked.timeout - exploration.seconds)
     limits = replace(asked, timeout=timeout, checkpoint=None, resume=False)
-    if exploration.stopped == "violation":
+    if exploration.stopped == "violation" or (asked.view and not exploration.stopped):
         return limits
     return limits.unbounded(max(1, len(exploration.levels)) if exploration.stopped else None)
 

@@ -17,6 +17,7 @@ from statewalk.checker.liveness.in_a_check import (
     graph_of,
     limits_of,
     never_taken,
+    why_cut,
     why_not,
 )
 from statewalk.checker.refinement.in_the_end import decide, liveness_of, said_along
@@ -79,7 +80,18 @@ class Refinements(Pass):
             checked.compared[prop.name] = _names(checked, prop, both)
             if _behaviours(checked, prop, both, lambda: _ended(limits, started)):
                 _in_the_end(checked, prop, both, checked.options)
+            cut = space.graph.stopped is not None and found.stopped is None
+            if cut and prop.name not in {**checked.findings, **checked.unchecked}:
+                if checked.options.allow_unsound:
+                    _risk(checked, prop)
+                else:
+                    checked.leave(prop.name, why_cut(space.graph.stopped, asked))
         return found
+
+
+def _risk(found: Checked, prop: Property) -> None:
+    found.unsound.add(prop.name)
+    found.warnings.append(f"unsound: {prop.name} was decided although the search was cut")
 
 
 def _names(found: Checked, prop: Property, both: _Beside) -> tuple[str, ...]:
@@ -111,11 +123,11 @@ def _behaviours(found: Checked, prop: Property, both: _Beside, ended: Callable[[
         if inclusion.whole or space.bound:
             return True
         why = f"{INCOMPLETE}: only {inclusion.pairs:,} pairs of states were followed"
-        found.unchecked[prop.name] = why
+        found.leave(prop.name, why)
         return False
     if not refused.sure:
         why = f"{INCOMPLETE}: what {other.model.name} allows is not known whole; {other.bound}"
-        found.unchecked[prop.name] = why
+        found.leave(prop.name, why)
         return False
     initial, steps, states = space.along(refused.way, refused.start)
     found.findings[prop.name] = Finding(prop.name, "refines", initial, steps)
@@ -129,7 +141,7 @@ def _in_the_end(found: Checked, prop: Property, both: _Beside, options: CheckOpt
     """Note what becomes of what the other says has to happen in the end."""
     space, other, name = both.space, both.other, both.other.model.name
     asked = liveness_of(other.model)
-    off = other.model.no_liveness if options.liveness else "--no-liveness"
+    off = options.liveness_off(other.model.no_liveness)
     if asked and off:
         found.warnings.append(f"{prop.name}: liveness of {name} was left out ({off})")
     fair = "" if asked or off else _fair(other)
@@ -142,7 +154,7 @@ def _in_the_end(found: Checked, prop: Property, both: _Beside, options: CheckOpt
         return
     if other.bound:
         why = f"{INCOMPLETE}: liveness of {name} is not known; {other.bound}"
-        found.unchecked[prop.name] = why
+        found.leave(prop.name, why)
         return
     results, told_apart = decide(space, both.sights[0], other, both.sights[1], asked)
     broken = [r for r in results if r.lasso is not None]
@@ -158,16 +170,16 @@ def _in_the_end(found: Checked, prop: Property, both: _Beside, options: CheckOpt
         seen = _seen(prop, both, states_of(space.model, finding))
         found.abstract[prop.name] = Abstract(name, seen, breaks=worst.property)
     elif told_apart:
-        found.unchecked[prop.name] = (
+        found.leave(
+            prop.name,
             f"SW505 liveness of {name} is not known: {told_apart[0]} tells apart states that look "
-            "the same here. Give what it looks at in the map, or leave it out with --no-liveness."
+            "the same here. Give what it looks at in the map, or leave it out with --no-liveness.",
         )
     elif any(r.unsound for r in results) and not options.allow_unsound:
         why = f"{INCOMPLETE}: no lasso that violates liveness of {name} was found; {ALLOW}"
         found.unchecked[prop.name] = why
     elif any(r.unsound for r in results):
-        found.unsound.add(prop.name)
-        found.warnings.append(f"unsound: {prop.name} was decided although the search was cut")
+        _risk(found, prop)
 
 
 def _fair(other: Space) -> str:

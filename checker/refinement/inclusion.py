@@ -35,7 +35,7 @@ class Refused:
 
     ``start`` is the initial state; ``match`` are states of the other before that step. ``sure`` is
     false where the other may be in further states: an initial state or a step of a match on the way
-    is not known.
+    is not known, or it raises.
     """
 
     start: int
@@ -60,11 +60,13 @@ class _Matches:
     """The matches met so far, by number, and what follows them.
 
     ``sure`` tells which are all states that the other may be in: no step that may have led
-    elsewhere is unknown, from the initial states on and out of the match itself.
+    elsewhere is unknown, from the initial states on and out of the match itself. Whether it raises
+    is looked at only ``asked`` to.
     """
 
     space: Space
     seen: list[int]
+    asked: bool
     numbers: dict[tuple[frozenset[int], bool], int] = field(default_factory=dict)
     sets: list[frozenset[int]] = field(default_factory=list)
     sure: list[bool] = field(default_factory=list)
@@ -81,7 +83,10 @@ class _Matches:
                 if to not in closed and self.seen[to] == self.seen[state]:
                     closed.add(to)
                     queue.append(to)
-        key = frozenset(closed), sure and all(self.space.whole[state] for state in closed)
+        sure = sure and all(self.space.whole[state] for state in closed)
+        if self.asked:
+            sure = sure and not any(map(self.space.raises, closed))
+        key = frozenset(closed), sure
         if key not in self.numbers:
             self.numbers[key] = len(self.sets)
             self.sets.append(key[0])
@@ -117,8 +122,16 @@ def included(
     """
     if _each_step_is_allowed(space, seen, other, seen_other):
         return Inclusion(None, space.graph.n, whole=not space.bound)
+    found = _followed(space, seen, _Matches(other, seen_other.tolist(), asked=False), ended)
+    if found.refused is None or not found.refused.sure or not other.graph.raised:
+        return found
+    return _followed(space, seen, _Matches(other, seen_other.tolist(), asked=True), ended)
+
+
+def _followed(space: Space, seen: Ints, matches: _Matches, ended: Callable[[], bool]) -> Inclusion:
+    """The same, pair by pair."""
     mine: list[int] = seen.tolist()
-    matches = _Matches(other, seen_other.tolist())
+    other = matches.space
     starts: dict[int, list[int]] = {}
     for state in other.initial:
         starts.setdefault(matches.seen[state], []).append(state)

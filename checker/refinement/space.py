@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -31,6 +32,7 @@ class Space:
 
     model: Model
     graph: StateGraph
+    _raising: dict[int, bool] = field(default_factory=dict, compare=False)
 
     @property
     def layout(self) -> Layout:
@@ -46,11 +48,22 @@ class Space:
 
     @property
     def bound(self) -> str:
-        """What kept the graph from being whole; empty where it is."""
+        """What kept the graph from being whole, in words; empty where it is."""
         if self.graph.stopped is not None:
             return f"its search was ended by {self.graph.stopped}"
         cut = [name for name, n in self.graph.cut.items() if n]
-        return f"its constraint {cut[0]} refuses states" if cut else ""
+        return self.graph.raised or (f"its constraint {cut[0]} refuses states" if cut else "")
+
+    def raises(self, state: int) -> bool:
+        """Whether a step from a state raises or fails an assertion: where it leads is not known."""
+        if not self.graph.raised:
+            return False
+        if state not in self._raising:
+            raised: list[Exception] = []
+            for action in self.model.actions:
+                deque(self.model.outcomes(action, self.state(state), raised), 0)
+            self._raising[state] = bool(raised)
+        return self._raising[state]
 
     @cached_property
     def offsets(self) -> list[int]:

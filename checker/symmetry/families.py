@@ -125,7 +125,7 @@ class Families(Pass):
         wanted = action_name(self.symmetry, action, renaming)
         likely = [a for a in model.actions if action_name(self.symmetry, a, {}) == wanted]
         for other in (*likely, *(a for a in model.actions if a not in likely)):
-            for outcome in model.outcomes(other, here, raising=False):
+            for outcome in model.outcomes(other, here, []):
                 after = apply_writes(here, outcome.writes)
                 if _content(after) == _content(there):
                     return Step(other.index, outcome.choices), after
@@ -160,7 +160,7 @@ def _inverse(renaming: Renaming) -> Renaming:
 
 
 def _after(model: Model, action: Action, state: State, step: Step) -> State:
-    for outcome in model.outcomes(action, state, raising=False):
+    for outcome in model.outcomes(action, state, []):
         if outcome.choices == step.choices:
             return apply_writes(state, outcome.writes)
     raise EngineError("SW310", f"{action.label} does not go the same way again.")

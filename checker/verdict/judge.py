@@ -37,7 +37,8 @@ class Checked:
     a cycle and never taken, ``abstract`` how the other model sees a violation, ``compared`` through
     which fields.
 
-    ``unchecked`` says why a property was not looked at, ``unsound`` are decided in spite of a cut;
+    ``unchecked`` says why a property was not looked at; ``undecided`` are those of which that is no
+    bound of this search. ``unsound`` are decided in spite of a cut;
     ``unfinished``: a bound ended what came after the search. ``brief``: nothing is to be explained,
     as that hangs.
     """
@@ -47,6 +48,7 @@ class Checked:
     exploration: Exploration = field(init=False)
     findings: dict[str, Finding] = field(default_factory=dict)
     unchecked: dict[str, str] = field(default_factory=dict)
+    undecided: set[str] = field(default_factory=set)
     vacuous: set[str] = field(default_factory=set)
     loops: dict[str, int] = field(default_factory=dict)
     not_taken: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -65,6 +67,11 @@ class Checked:
         """
         found = self.exploration
         return found.complete and not any(found.cut.values()) and NO_ERROR not in self.findings
+
+    def leave(self, name: str, why: str) -> None:
+        """Note that a property is not decided, though the search saw what it was to see."""
+        self.unchecked[name] = why
+        self.undecided.add(name)
 
     def wants(self, name: str) -> bool:
         """Whether a property was asked for."""
@@ -143,8 +150,8 @@ def _built_in(checked: Checked, name: str, kind: str) -> PropertyResult:
 
 
 def verdict(checked: Checked, results: tuple[PropertyResult, ...]) -> RunVerdict:
-    """The verdict of the run. Properties that were not looked at leave it open only if there are no
-    others.
+    """The verdict of the run. A property of which nothing is known leaves it open; liveness that
+    was not to be checked does only if there is nothing else.
     """
     if NO_ERROR in checked.findings:
         return "error"
@@ -152,9 +159,10 @@ def verdict(checked: Checked, results: tuple[PropertyResult, ...]) -> RunVerdict
         return "violated"
     if not checked.exhaustive or checked.unfinished:
         return "bounded"
-    if results and all(r.verdict == "unknown" for r in results):
-        return "bounded"
-    return "holds"
+    unknown = [r for r in results if r.verdict == "unknown"]
+    off = checked.options.liveness_off(checked.model.no_liveness)
+    asked = any(not (off and r.of_kind.over == "behaviors") for r in unknown)
+    return "bounded" if asked or (unknown and len(unknown) == len(results)) else "holds"
 
 
 def actions(checked: Checked) -> tuple[ActionResult, ...]:

@@ -77,7 +77,7 @@ def around(
             found.whole, found.late = False, True
             break
         for action in walk.model.actions:
-            for outcome in walk.model.outcomes(action, states[at], raising=False):
+            for outcome in walk.model.outcomes(action, states[at], []):
                 after = walk.model.successor(states[at], outcome)
                 if not walk.cut(states[at], after):
                     step = Step(action.index, outcome.choices)

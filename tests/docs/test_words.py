@@ -41,9 +41,10 @@ ours out outside over own owner pair parameter parent part placed plain pool pos
 printable priority progress prop properties put python question raised reading reason refuse report
 rest result right running said same saved say scan search second setting settings shared sheet short
 show shown size small some spark spread stack start statement statewalk stopped strict tag take
-taken target tell test there thread time told total two txn unknown used violated violation waiting
-wanted warn watch way what when where whole why width within without word work write written wrong
-you """
+taken target tell test there thread time told total two txn undecided unknown used violated
+violation waiting wanted warn watch way what when where whole why width within without word work
+write written wrong you
+"""
 
 
 def words(name: str) -> set[str]:

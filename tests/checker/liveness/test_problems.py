@@ -71,9 +71,7 @@ def follow(model: Model, lasso: Lasso) -> None:
 
 def after(model: Model, state: State, step: Step) -> State:
     action = model.actions[step.action]
-    outcome = next(
-        o for o in model.outcomes(action, state, raising=False) if o.choices == step.choices
-    )
+    outcome = next(o for o in model.outcomes(action, state, []) if o.choices == step.choices)
     return model.successor(state, outcome)
 
 
