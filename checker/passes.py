@@ -72,8 +72,6 @@ def around(
         graph = writing(checked, asked, name, options.graph, stack)
         search = search if graph.written is None else graph
         passes.append(graph)
-    if options.fizzbee_counts:
-        passes.append(named("statewalk.checker.engines.fizzbee", "Unique")(model, further, engine))
     return [*passes, Families(), Premises(checked), Hiding()], search
 
 

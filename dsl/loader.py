@@ -56,7 +56,6 @@ def load(
     *,
     config: str | None = None,
     optimize: bool = True,
-    fizzbee_counts: bool = False,
     refined: bool = False,
     listed: bool = False,
 ) -> Model:
@@ -64,16 +63,15 @@ def load(
 
     ``constants`` override those of the configuration ``config``, which override the spec's
     defaults; a value of type `GivenText` is read by the constant's type. ``optimize=False`` runs
-    the spec's functions as they are written; results are equal. ``fizzbee_counts`` makes what the
-    last action of a .fizz spec returned part of the state, so that states are told apart as
-    Fizzbee does. ``refined``: as another spec refines it, without what it refines itself.
-    ``listed``: with fields that expressions beside the spec may list; results are equal.
+    the spec's functions as they are written; results are equal. ``refined``: as another spec
+    refines it, without what it refines itself. ``listed``: with fields that expressions beside the
+    spec may list; results are equal.
 
     Raises:  RunError for a file that cannot be read; SpecError for mistakes in the spec.
     """
     given = dict(constants or {})
     with Reading() as reading:
-        source = read_spec(str(path), counting=fizzbee_counts)
+        source = read_spec(str(path))
     try:
         if config is not None:
             with Reading():  # by other constants it may read other files
@@ -131,8 +129,8 @@ def constant_types(path: str) -> dict[str, Any]:
     return {**loading.hints, **mutants}
 
 
-def read_spec(path: str, *, counting: bool = False) -> Source:
-    """Read and parse a spec of either language; ``counting``: see `dsl.fizz.read.read_fizz`.
+def read_spec(path: str) -> Source:
+    """Read and parse a spec of either language.
 
     Raises:  RunError[SW302], SpecError[SW100, SW150 to SW153].
     """
@@ -142,14 +140,14 @@ def read_spec(path: str, *, counting: bool = False) -> Source:
     from statewalk.dsl.fizz.rules.allowed import builtins_of_fizz
 
     text = read_text(path)
-    spec = read_fizz(path, text, counting=counting)
+    spec = read_fizz(path, text)
     return Source(path, text, spec.tree, "fizz", builtins_of_fizz(), spec.warnings)
 
 
 def _warned_of_options(source: Source, loading: Loading, model: Model) -> Model:
     """The Model with warnings of options of actions and instances that there are not."""
+    from statewalk.dsl.fizz.read import options_in
     from statewalk.dsl.fizz.translate.caps import warn_of_instances
-    from statewalk.dsl.fizz.translate.counts import options_in
 
     options = options_in(source.path, source.text)
     found = [*source.warnings, *warn_of_instances(options, model.roles)]

@@ -157,11 +157,6 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
         help="check again whenever the spec, or what it is loaded from, is saved; say what changed",
     )
     group.add_argument("--tell", metavar="FILE", help=argparse.SUPPRESS)  # what --watch asks for
-    group.add_argument(
-        "--fizzbee-counts",
-        action="store_true",
-        help="also count states as Fizzbee does (.fizz files)",
-    )
 
 
 def add_spark_options(parser: argparse.ArgumentParser) -> None:
@@ -220,7 +215,6 @@ def options_of(arguments: argparse.Namespace) -> CheckOptions:
         symmetry=None if a.symmetry is None else a.symmetry == "on",
         view=None if a.view is None else a.view == "on",
         strict=a.strict,
-        fizzbee_counts=a.fizzbee_counts,
         checkpoint_every=CheckOptions.checkpoint_every if every is None else every,
         spark=spark_settings(a),
         graph=str(Path(a.graph).resolve()) if a.graph else None,

@@ -45,7 +45,7 @@ _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "max_depth": _COUNT, "max_states": _COUNT, "max_memory": _COUNT, "threads": _FEW,
     "timeout": _TIME, "checkpoint_every": _TIME,
     "keep_going": _BOOL, "liveness": _BOOL, "allow_unsound": _BOOL, "symmetry": _BOOL,
-    "view": _BOOL, "strict": _BOOL, "fizzbee_counts": _BOOL, "optimize": _BOOL, "resume": _BOOL,
+    "view": _BOOL, "strict": _BOOL, "optimize": _BOOL, "resume": _BOOL,
 }  # fmt: skip
 
 
@@ -75,7 +75,6 @@ class CheckOptions:
     symmetry: bool | None = None
     view: bool | None = None
     strict: bool = False
-    fizzbee_counts: bool = False
     optimize: bool = True
     spark: Mapping[str, Any] = field(default_factory=dict)
     checkpoint: str | None = None

@@ -95,8 +95,6 @@ def _evidence(page: Page, run: Run) -> None:
         f"depth {counts.depth}",
         seconds(run.seconds),
     ]
-    if counts.fizzbee_unique is not None:
-        sizes.insert(1, f"{number(counts.fizzbee_unique)} unique as Fizzbee counts")
     if evidence.queue:
         sizes.append(f"{number(evidence.queue)} left to expand")
     if evidence.stopped == "violation":

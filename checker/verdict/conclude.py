@@ -55,7 +55,7 @@ def conclude(
         verdict=verdict,
         exhaustive=checked.exhaustive,
         as_expected=None if differs is None else not differs,
-        counts=Counts(**vars(found.counts), fizzbee_unique=found.statistics.get("fizzbee_unique")),
+        counts=Counts(**vars(found.counts)),
         seconds=round(seconds, 6),
         properties=results,
         actions=judge.actions(checked),

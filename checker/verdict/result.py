@@ -25,15 +25,12 @@ class _Part:
 
 @dataclass(frozen=True, kw_only=True)
 class Counts(_Part):
-    """Sizes of the search, in states; ``depth`` in levels. An absent ``fizzbee_unique`` was not
-    asked for.
-    """
+    """Sizes of the search, in states; ``depth`` in levels."""
 
     initial: int = 0
     distinct: int = 0
     generated: int = 0
     depth: int = 0
-    fizzbee_unique: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,8 +102,6 @@ class Result(_Part):
     def to_dict(self) -> dict[str, Any]:
         """The JSON object as Python values."""
         data: dict[str, Any] = _plain(self)
-        if data["counts"]["fizzbee_unique"] is None:
-            del data["counts"]["fizzbee_unique"]
         return data
 
     def to_json(self) -> str:

@@ -25,10 +25,16 @@ def parsed(path: str, text: str) -> ast.Module:
     return parse(split_front_matter(text)[0], path)
 
 
+def options_in(path: str, text: str) -> Options:
+    """The options of a specification with this text."""
+    _, front, line = split_front_matter(text)
+    return read_options(path, front, line)
+
+
 def read_fizz(path: str, text: str, *, counting: bool = False) -> FizzSpec:
     """Parse and translate a specification.
 
-    ``counting`` tells states apart as Fizzbee counts them.
+    ``counting`` tells states apart as Fizzbee counts them, to compare its numbers.
 
     Raises:  SpecError (SW102, SW150 to SW153) with place, reason and way out.
     """

@@ -24,7 +24,6 @@ MAY_READ_A_CLOCK = {
     "checker/commands/query.py": LIMIT,
     "checker/compare/compare.py": LIMIT,
     "checker/diary/play.py": PROGRESS,
-    "checker/engines/fizzbee.py": LIMIT,
     "checker/engines/reference.py": LIMIT,
     "checker/engines/small.py": SAME,
     "checker/explore/answering.py": LIMIT,

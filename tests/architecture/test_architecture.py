@@ -281,7 +281,6 @@ def test_each_rule_has_a_planted_offence() -> None:
         },
         {"dsl/loader.py": "def read():\n    from statewalk.dsl.fizz.read import read_fizz"},
         {"dsl/fizz/a.py": "from statewalk.dsl.fizz.text import tree\nfrom .names import Names"},
-        {"checker/engines/fizzbee.py": "from statewalk.dsl.fizz.text.options import Options"},
         {
             "checker/spark/a.py": "from statewalk.checker.native.kernels.expand import walk\n"
             "import pyspark\nimport statewalk",

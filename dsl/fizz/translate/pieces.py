@@ -7,8 +7,9 @@ import ast
 from statewalk.dsl.blocks.pieces import Pieces, Statements
 from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.translate.blocks import Blocks
-from statewalk.dsl.fizz.translate.counts import STATEMENTS_LEFT
 from statewalk.dsl.source.templates import expression, statement
+
+STATEMENTS_LEFT = "statements_left_of_"  # a local of parallel blocks; a number and _ follow
 
 
 class FizzPieces(Pieces):

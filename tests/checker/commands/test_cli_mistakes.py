@@ -73,7 +73,6 @@ def run(*arguments: str) -> int:
         (["good.py", "--set", "N=3..2"], ["SW306", "empty range"]),
         (["good.py", "--property", "smal"], ["SW308", "Did you mean small?"]),
         (["good.py", "--config", "c"], ["SW305", "There is no configuration c"]),
-        (["good.py", "--fizzbee-counts"], ["SW309", ".fizz"]),
         (["missing.py"], ["SW302", "There is no file missing.py", "good.py"]),
         (["."], ["SW302", "is a directory"]),
         (["binary.py"], ["SW100", "is not text"]),

@@ -73,7 +73,7 @@ PAIRS: dict[str, tuple[str, str]] = {
 # options that say what is written or how it is run have tests of their own
 ELSEWHERE = {
     "--help", "--json", "--html", "--out", "--graph", "--junit", "--sarif", "--github", "--props",
-    "--checkpoint-every", "--fizzbee-counts", "--threads", "--fingerprint-bits",
+    "--checkpoint-every", "--threads", "--fingerprint-bits",
     "--master", "--watch", "--tell", "--levels",
 }  # fmt: skip
 
@@ -151,7 +151,6 @@ WORDS: dict[str, tuple[Any, Any]] = {
     "symmetry": (True, "off"),
     "view": (True, "off"),
     "strict": (True, 1),
-    "fizzbee_counts": (True, 1),
     "optimize": (False, "no"),
     "checkpoint_every": (1.0, "10s"),
     "resume": (True, 1),

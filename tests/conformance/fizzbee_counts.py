@@ -13,70 +13,106 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path as File
 from typing import Any
 
-from statewalk.checker.contract.search import Engine, Exploration, Pass, SearchOptions
+from statewalk.checker.api import search_options
+from statewalk.checker.contract.options import CheckOptions
+from statewalk.checker.native import explore
 from statewalk.checker.states.fingerprints import Fingerprints
 from statewalk.checker.symmetry.colours import Colouring
 from statewalk.checker.symmetry.group import Symmetry
-from statewalk.dsl.errors import RunError
+from statewalk.dsl.binding import binding
+from statewalk.dsl.files import read_text
+from statewalk.dsl.fizz.names import collect
+from statewalk.dsl.fizz.read import options_in, read_fizz
+from statewalk.dsl.fizz.rules.allowed import builtins_of_fizz
+from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.text.options import Options
-from statewalk.dsl.fizz.translate.counts import (
-    BACK,
-    STATEMENTS_LEFT,
-    back_to_the_start,
-    counters_of,
-    options_of,
-)
+from statewalk.dsl.fizz.text.parse import parse, split_front_matter
+from statewalk.dsl.fizz.translate.caps import of_actions
+from statewalk.dsl.fizz.translate.pieces import STATEMENTS_LEFT
 from statewalk.dsl.flows.run import RUNNING
-from statewalk.dsl.loader import load
-from statewalk.dsl.model import Action, Model, Outcome
+from statewalk.dsl.loader import model_of
+from statewalk.dsl.model import Action, Element, Model, Outcome, Property
+from statewalk.dsl.mutants import run_spec
+from statewalk.dsl.source.texts import Source
 from statewalk.dsl.values.stored import ABSENT, FrozenBag, encode, freeze, intern_key, same
 from statewalk.dsl.view import Path, State
 
-
-@dataclass(frozen=True)
-class Unique(Pass):
-    """Count as Fizzbee does, after a check's own search."""
-
-    model: Model
-    asked: SearchOptions
-    engine: Engine
-
-    def after(self, found: Exploration) -> Exploration:
-        unique = unique_states(self.model, self.asked, self.engine)
-        return replace(found, statistics={**found.statistics, "fizzbee_unique": unique})
+BACK = "@back to the start"
 
 
-def unique_states(model: Model, asked: SearchOptions, engine: Engine) -> int | None:
-    """The number of states as Fizzbee tells them apart; None where time was up.
-
-    Raises:  RunError[SW309] for specs of another language.
+def unique_states(
+    path: str | File,
+    constants: Mapping[str, Any] | None = None,
+    *,
+    symmetry: bool | None = None,
+    seconds: float = math.inf,
+) -> int | None:
+    """The number of states of a .fizz spec as Fizzbee tells them apart; None where time was up, or
+    where a step raised something.
     """
-    if model.dialect != "fizz":
-        raise RunError(
-            "SW309",
-            "--fizzbee-counts is about .fizz specs, and this is none.",
-            help="Leave it out.",
-        )
-    other = load(model.path, model.constants, fizzbee_counts=True)
-    back = back_to_the_start(other)
-    options = options_of(model.path)
-    faults = any(action.fault for action in other.actions)
-    if other.flows is not None or faults or counters_of(model.path):
-        deadline = time.monotonic() + (asked.timeout or math.inf)
+    model = counted(str(path), constants or {})
+    asked = search_options(model, CheckOptions(symmetry=symmetry, liveness=False))
+    back = back_to_the_start(model)
+    faults = any(action.fault for action in model.actions)
+    if model.flows is not None or faults or counters_of(model.path):
+        group = Symmetry.asked(model, asked)
+        options = options_in(model.path, read_text(model.path))
         try:
-            symmetry = Symmetry.asked(other, asked)
-            return Count(other, options, deadline, back is None, symmetry).run()
-        except SpecRaisedError:  # the verdict of the check tells of it
+            return Count(model, options, time.monotonic() + seconds, back is None, group).run()
+        except SpecRaisedError:
             return None
     if back is None:
-        return engine.explore(other, replace(asked, properties=())).counts.distinct
-    other = replace(other, properties=(back,))
-    found = engine.explore(other, replace(asked, properties=(BACK,), keep_going=True))
+        return explore(model, replace(asked, properties=())).counts.distinct
+    model = replace(model, properties=(back,))
+    found = explore(model, replace(asked, properties=(BACK,), keep_going=True))
     return found.counts.distinct - (not found.findings)
+
+
+def counted(path: str, constants: Mapping[str, Any]) -> Model:
+    """The Model of a .fizz spec that tells states apart as Fizzbee does: also by what the last
+    action returned.
+    """
+    text = read_text(path)
+    spec = read_fizz(path, text, counting=True)
+    source = Source(path, text, spec.tree, "fizz", builtins_of_fizz(), spec.warnings)
+    return model_of(run_spec(source, constants), path)
+
+
+def back_to_the_start(model: Model) -> Property | None:
+    """A property that a step violates by leading back to the initial state.
+
+    Where there is no action ``Init`` (none at all, or the older ``init:``), Fizzbee counts the
+    initial state only if a step leads to it. None where the initial states always count.
+    """
+    text, _, _ = split_front_matter(read_text(model.path))
+    module = parse(text, model.path)
+    if any(isinstance(node, tree.Act) and node.name == "Init" for node in module.body):
+        return None
+    if len(model.initial_states) != 1:
+        return None
+    start = model.initial_states[0]
+
+    def holds() -> bool:
+        view = binding.view
+        assert view is not None
+        return any(not same(view.get(path), value) for path, value in start.items())
+
+    element = Element(BACK, (), holds)
+    return Property(BACK, "on_step", (element,), holds)
+
+
+def counters_of(path: str) -> frozenset[str]:
+    """The fields that count starts of single actions: Fizzbee's states do not hold these."""
+    text, _, _ = split_front_matter(read_text(path))
+    names = collect(parse(text, path))
+    caps, _ = of_actions(names, options_in(path, read_text(path)))
+    made = [(cap, cap.counter(names)) for cap in caps.values()]
+    return frozenset(counter for cap, counter in made if cap.starts > 0)
 
 
 _THREADS: Path = ("@module", 0, "@flow", "@threads")
