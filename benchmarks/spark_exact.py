@@ -1,9 +1,8 @@
 """Compare Spark with native, state for state: `python benchmarks/spark_exact.py --help`.
 
-Each case is searched natively once, then with Spark for several numbers of tasks and in both forms
-of jobs. Compared are: counts, sizes of levels, verdicts, counterexamples and witnesses step by
-step, transitions and new states per action, and what constraints cut. Ends with 1 when something
-differs.
+Each case is searched natively once, then with Spark for several numbers of tasks.
+Compared are: counts, sizes of levels, verdicts, counterexamples and witnesses step by step,
+transitions and new states per action, and what constraints cut. Ends with 1 when something differs.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ CASES: dict[str, tuple[str, Sequence[str], int]] = {
     "init_pid": (INIT_PID, ("CLIENTS=4", "BROKERS=2"), 2_000),
     "no_epoch_bump": (INIT_PID, ("CLIENTS=3", "BROKERS=2", "MUTANT=no_epoch_bump"), 20),
 }
-TASKS, FORMS = (1, 2, 4, 8), ("rdd", "frame")
+TASKS = (1, 2, 4, 8)
 SAME = (
     "counts", "levels", "findings", "witnesses", "fired", "fresh", "stopped", "complete", "cut",
 )  # fmt: skip
@@ -55,25 +54,23 @@ def compare(name: str, case: tuple[str, Sequence[str], int], given: argparse.Nam
         flush=True,
     )
     wrong = 0
-    for form in given.form or FORMS:
-        for tasks in given.tasks or TASKS:
-            started = time.monotonic()
-            settings: dict[str, Any] = {
-                "tasks": tasks,
-                "form": form,
-                "native_until": given.native_until or native_until,
-            }
-            options = SearchOptions(keep_going=given.keep_going)
-            found = spark.explore(model, options, **settings)
-            parts = [part for part in SAME if getattr(found, part) != getattr(expected, part)]
-            wrong += bool(parts)
-            figures = found.statistics
-            verdict = f"DIFFERENT: {', '.join(parts)}" if parts else "equal"
-            print(
-                f"  {form:<5} {tasks} tasks: {verdict}"
-                f", {figures.get('jobs', 0)} jobs, {time.monotonic() - started:.1f} s",
-                flush=True,
-            )
+    for tasks in given.tasks or TASKS:
+        started = time.monotonic()
+        settings: dict[str, Any] = {
+            "tasks": tasks,
+            "native_until": given.native_until or native_until,
+        }
+        options = SearchOptions(keep_going=given.keep_going)
+        found = spark.explore(model, options, **settings)
+        parts = [part for part in SAME if getattr(found, part) != getattr(expected, part)]
+        wrong += bool(parts)
+        figures = found.statistics
+        verdict = f"DIFFERENT: {', '.join(parts)}" if parts else "equal"
+        print(
+            f"  {tasks} tasks: {verdict}"
+            f", {figures.get('jobs', 0)} jobs, {time.monotonic() - started:.1f} s",
+            flush=True,
+        )
     return wrong
 
 
@@ -85,7 +82,6 @@ def main() -> None:
         "--paimon", metavar="FILE", help="the public paimon.fizz, to compare it too"
     )
     parser.add_argument("--tasks", type=int, action="append", help=f"repeatable; {TASKS}")
-    parser.add_argument("--form", choices=FORMS, action="append", help="repeatable; both")
     parser.add_argument("--native-until", type=int, metavar="N", help="as --spark-native-until")
     parser.add_argument("--keep-going", action="store_true", help="beyond violations")
     given = parser.parse_args()

@@ -52,33 +52,25 @@ class Question:
         self._steps = Steps(self.model)
         self._hidden = hidden_of(self.model, self.hidden)
 
-    def followed(
-        self, files: Sequence[str], texts: Mapping[str, str | None] | None = None
-    ) -> Followed | str:
+    def followed(self, files: Sequence[str]) -> Followed | str:
         """Follow the logs of a run; or why that was ended before they were read."""
         try:
             with within(self.model.path, "following the log", self.timeout):
-                order = order_in(files, self.reader, texts)
+                order = order_in(files, self.reader)
                 return follow(self.model, order, self._hidden, self.limits, self._steps)
         except CutShort as cut:
             return f"before the log was read: {said_of(cut)}"
 
-    def ask(
-        self, files: Sequence[str], texts: Mapping[str, str | None] | None = None
-    ) -> Conformance:
-        """What becomes of the logs of a run; ``texts`` are those of files that were read already.
-        Raises RunError for what is no log.
-        """
-        found = self.followed(files, texts)
+    def ask(self, files: Sequence[str]) -> Conformance:
+        """What becomes of the logs of a run. Raises RunError for what is no log."""
+        found = self.followed(files)
         answer = self.told(files, found, conform_page(found))
         return answer if isinstance(found, str) else replace(answer, coverage=Coverage.of(found))
 
-    def of_many(
-        self, files: Sequence[str], texts: Mapping[str, str | None] | None = None
-    ) -> Conformance:
+    def of_many(self, files: Sequence[str]) -> Conformance:
         """What becomes of the logs of one of many runs: a mistake in them stops no others."""
         try:
-            return self.ask(files, texts)
+            return self.ask(files)
         except RunError as error:
             if error.code not in OF_LOGS:
                 raise

@@ -15,7 +15,7 @@ from statewalk.checker.machine import streams, supervisor
 from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, VIOLATED
 
 if TYPE_CHECKING:
-    from statewalk.checker.graph.ask import Answer, Asked
+    from statewalk.checker.graph.ask import Answer, Database
     from statewalk.checker.graph.dataset import About
 
 _LIMIT = 100
@@ -56,8 +56,6 @@ def add_parser(subparsers: Any) -> None:
     )
     group.add_argument("--json", action="store_true", help="as JSON")
     group = parser.add_argument_group("what answers")
-    group.add_argument("--engine", choices=("duckdb", "spark"), default="duckdb")
-    group.add_argument("--master", metavar="URL", help="spark: a cluster (this machine)")
     group.add_argument(
         "--timeout",
         type=argument(read_seconds),
@@ -130,16 +128,10 @@ def _one_question(arguments: argparse.Namespace) -> None:
         raise RunError("SW352", "--avoiding is about a path.", help="Give --path FROM TO too.")
 
 
-def _opened(arguments: argparse.Namespace, folder: Path) -> Asked:
-    from statewalk.checker.graph.ask import Patience
+def _opened(arguments: argparse.Namespace, folder: Path) -> Database:
+    from statewalk.checker.graph.ask import Database, Patience
 
     patience = Patience(arguments.timeout or None)
-    if arguments.engine == "spark":
-        from statewalk.checker.graph.ask_spark import SparkTables
-
-        return SparkTables(folder, arguments.master, files=arguments.allow_files, patience=patience)
-    from statewalk.checker.graph.ask import Database
-
     memory = int(_ENGINE * arguments.max_memory)
     return Database(folder, files=arguments.allow_files, patience=patience, memory=memory)
 
@@ -154,7 +146,7 @@ def _say(arguments: argparse.Namespace, answer: Answer) -> int:
     return HOLDS
 
 
-def _path(arguments: argparse.Namespace, asked: Asked, about: About) -> int:
+def _path(arguments: argparse.Namespace, asked: Database, about: About) -> int:
     from statewalk.checker.graph.paths import shortest_path
     from statewalk.checker.report.query import path_page
 
@@ -173,7 +165,7 @@ def _path(arguments: argparse.Namespace, asked: Asked, about: About) -> int:
     return VIOLATED if found is None else HOLDS
 
 
-def _about(arguments: argparse.Namespace, asked: Asked, about: About) -> int:
+def _about(arguments: argparse.Namespace, asked: Database, about: About) -> int:
     from dataclasses import asdict
 
     from statewalk.checker.report.query import about_page

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from io import StringIO
 from pathlib import Path
 from typing import TextIO
 
@@ -21,26 +20,20 @@ _NOTHING = (
 )
 
 
-def order_in(
-    files: Sequence[str],
-    reader: Reader | None = None,
-    texts: Mapping[str, str | None] | None = None,
-) -> Order:
-    """The events of the logs of one run, in their order; ``texts`` are those of files that were
-    read elsewhere. Raises RunError[SW390], [SW392].
-    """
+def order_in(files: Sequence[str], reader: Reader | None = None) -> Order:
+    """The events of the logs of one run, in their order. Raises RunError[SW390], [SW392]."""
     if not files:
         raise RunError("SW390", "No log is named.", help=_NOTHING)
-    logs = [events_of(file, reader, texts.get(file) if texts else None) for file in files]
+    logs = [events_of(file, reader) for file in files]
     if not any(logs):
         several = "logs have" if len(files) > 1 else "log has"
         raise RunError("SW390", f"{', '.join(files[:4])}: the {several} no events.", help=_NOTHING)
     return order_of(logs)
 
 
-def events_of(file: str, reader: Reader | None = None, text: str | None = None) -> list[Event]:
-    """The events of a file, whose text may be known. Raises RunError[SW390]."""
-    with opened(file) if text is None else StringIO(text) as lines:
+def events_of(file: str, reader: Reader | None = None) -> list[Event]:
+    """The events of a file. Raises RunError[SW390]."""
+    with opened(file) as lines:
         return read_events(file, lines, reader)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.graph.dataset import STATES, TRANSITIONS, rows_of
 from statewalk.dsl.errors import RunError
@@ -64,22 +64,6 @@ class Patience:
 
 
 ENDLESS = Patience(None)
-
-
-class Asked(Protocol):
-    """What answers questions: DuckDB here, Spark elsewhere."""
-
-    def ask(self, sql: str, limit: int | None = None) -> Answer:
-        """The answer to one question; at most ``limit`` rows. Raises RunError[SW352]."""
-        ...
-
-    def keep(self, name: str, sql: str) -> None:
-        """Keep the answer to a question of ours as a table, in place of one of that name."""
-        ...
-
-    def extend(self, name: str, sql: str) -> None:
-        """Add the answer to a question of ours to a table."""
-        ...
 
 
 class Database:

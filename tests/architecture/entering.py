@@ -13,11 +13,11 @@ ENTERS: dict[str, str] = {
     ),
     "checker/commands": (
         "Model dsl/caches dsl/fizz/convert dsl/words api behaviours compare contract diary engines "
-        "explore graph library machine page refinement report spark/session states traces verdict "
+        "explore graph library machine page refinement report states traces verdict "
         "walk"
     ),
     "checker/commands/behaviours": (
-        "Model api behaviours commands/arguments conform conforming conforming_on_spark contract "
+        "Model api behaviours commands/arguments conform conforming contract "
         "graph machine report scenarios spark/session traces verdict"
     ),
     "checker/commands/traces": (

@@ -279,7 +279,6 @@ NOT_RUN = {
     "docs/histories.md": {
         "pip install": _INSTALLS,
         "Not parallel-si": "what PostgreSQL did once: tests/checker/history finds lost updates",
-        "statewalk history check runs/ --engine spark": _CLUSTER,
     },
     "docs/history-databases.md": {
         "pip install": _INSTALLS,

@@ -90,16 +90,7 @@ def _add_folder_options(parser: argparse.ArgumentParser) -> None:
     """Options for what follows the runs of a folder."""
     parser.add_argument(
         "--jobs", type=argument(read_count), default=1, metavar="N",
-        help="processes for the runs of a folder (1), or local Spark tasks (one per core)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--engine", choices=("processes", "spark"), default="processes",
-        help="what follows the runs of a folder (processes)",
-    )  # fmt: skip
-    parser.add_argument("--master", metavar="URL", help="spark: a cluster (this machine)")
-    parser.add_argument(
-        "--spark-folder", metavar="DIR",
-        help="spark: for logs on their way; executors need to reach it over Spark Connect",
+        help="processes for the runs of a folder (1)",
     )  # fmt: skip
 
 
@@ -111,7 +102,6 @@ def run(arguments: argparse.Namespace) -> int:
     from statewalk.checker.report.progress import Line
 
     many = len(arguments.logs) == 1 and Path(arguments.logs[0]).is_dir()
-    _without_effect(arguments, many)
     asked = Asked(
         arguments.spec, read_settings(arguments.settings).fixed, arguments.config, arguments.map,
         tuple(arguments.hidden), tuple(arguments.watch), arguments.max_hidden,
@@ -179,27 +169,7 @@ def _answers(
     from statewalk.checker.conforming import in_processes
 
     jobs = min(arguments.jobs, len(runs))
-    if arguments.engine == "spark":
-        from statewalk.checker.conforming_on_spark import on_spark
-        from statewalk.checker.spark.session.settings import Settings
-
-        settings = Settings(master=arguments.master, folder=arguments.spark_folder)
-        return on_spark(asked, question, runs, settings, jobs)
     return list(in_processes(asked, runs, jobs) if jobs > 1 else map(question.of_many, runs))
-
-
-def _without_effect(arguments: argparse.Namespace, many: bool) -> None:
-    """Raises RunError[SW326] for an option that would do nothing beside the others."""
-    given_to = {"--master": arguments.master, "--spark-folder": arguments.spark_folder}
-    spark = [name for name, value in given_to.items() if value]
-    for given, needed, there in (
-        (spark, "--engine spark", arguments.engine == "spark"),
-        (["--engine spark"] * (arguments.engine == "spark"), "a folder of many runs", many),
-    ):
-        if given and not there:
-            raise RunError(
-                "SW326", f"{given[0]} does nothing here.", help=f"It goes with {needed}."
-            )
 
 
 def _again(arguments: argparse.Namespace) -> str:

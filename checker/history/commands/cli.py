@@ -90,11 +90,7 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "otherwise nothing is decided (exit code 3)",
     )
     several = check.add_argument_group("a folder of histories")
-    several.add_argument("--engine", choices=("processes", "spark"), default="processes")
-    several.add_argument(
-        "--jobs", type=argument(read_count), metavar="N", help="processes, or local Spark tasks"
-    )
-    several.add_argument("--master", metavar="URL", help="of Spark; without it, this machine")
+    several.add_argument("--jobs", type=argument(read_count), metavar="N", help="processes")
     check.set_defaults(run=run_check)
 
 
@@ -166,9 +162,9 @@ def run_check(args: argparse.Namespace) -> int:
         folder = args.file.is_dir() and args.format in ("auto", "jsonl", "polysi", "dbcop")
         if folder and not many.is_one(args.file):
             return _check_many(args, options)
-        if args.engine != "processes" or args.jobs or args.master:
+        if args.jobs:
             raise HistoryError(
-                "--engine, --jobs and --master are for a folder of histories",
+                "--jobs is for a folder of histories",
                 source=str(args.file),
                 expected="such a folder; one history is checked by one process",
                 code="SW709",
@@ -253,11 +249,7 @@ def _check_many(args: argparse.Namespace, options: Options) -> int:
     files = many.histories(args.file)
     asked = many.Asked(args.level or "", args.format, args.initial or "", options)
     jobs = args.jobs or many.default_jobs()
-    rows = list(
-        many.on_spark(files, asked, jobs, args.master)
-        if args.engine == "spark"
-        else many.in_processes(files, asked, jobs)
-    )
+    rows = list(many.in_processes(files, asked, jobs))
     if args.json == "-":
         streams.out().write(printable(many.as_json(rows, args.file)) + "\n")
     else:

@@ -1,4 +1,4 @@
-"""Check every history in a folder, in processes of this machine or as a job of Spark.
+"""Check every history in a folder, in processes of this machine.
 
 Each file is checked by itself: what goes wrong with one is a line of the table, and the others
 go on. A file's check is a pure function of the file and the options.
@@ -183,30 +183,6 @@ def in_processes(
                     yield pool.submit(work, file).result()
             except BrokenProcessPool:
                 yield Row(file, OURS, message="the process that checked it died (memory?)")
-
-
-def on_spark(files: list[Path], asked: Asked, jobs: int, master: str | None) -> Iterator[Row]:
-    """The rows in the order of the files, from one job with a task per file.
-
-    The files must be where the executors can read them.
-    Raises:  RunError[SW330] to [SW332] without a session, HistoryError[SW709] without RDDs.
-    """
-    from statewalk.checker.spark.driver.connecting import context_of
-    from statewalk.checker.spark.session.settings import Settings
-
-    context = context_of(Settings(master=master), jobs)
-    if context is None:
-        raise HistoryError(
-            "Spark Connect runs no Python tasks of ours",
-            expected="--master with local[N], spark:// or another cluster",
-            code="SW709",
-        )
-    work: Callable[[str], Row] = partial(check_file, asked=asked)
-    names = [str(file.absolute()) for file in files]
-    rows = context.parallelize(names, len(names)).map(work).collect()
-    for file, row in zip(files, rows, strict=True):
-        row.file = str(file)
-        yield row
 
 
 def default_jobs() -> int:

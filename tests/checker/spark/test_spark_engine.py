@@ -15,7 +15,8 @@ from statewalk.checker.engines.layout import Layout
 from statewalk.checker.native import explore as explore_natively
 from statewalk.checker.spark import explore, unable
 from statewalk.checker.spark.driver import stages
-from statewalk.checker.spark.driver.jobs import RddJobs
+from statewalk.checker.spark.driver.connecting import context_of
+from statewalk.checker.spark.driver.jobs import Jobs
 from statewalk.checker.spark.session.java import find_java, java_version, whole_java
 from statewalk.checker.spark.session.settings import Settings
 from statewalk.dsl.errors import EngineError, RunError
@@ -24,18 +25,18 @@ from tests.cases import some
 from tests.places import ROOT
 
 MODELS = ROOT / "models"
-# spec, constants, buckets, tasks, native until, keep going, form
-CASES: list[tuple[str, dict[str, Any], int, int, int, bool, str]] = [
-    ("toys/two_phase_commit.py", {"RMS": 4}, 8, 2, 200, True, "rdd"),
-    ("toys/two_phase_commit.py", {"RMS": 4}, 16, 5, 9, True, "frame"),
-    ("kafka/init_pid.py", {}, 64, 3, 33, True, "rdd"),
-    ("kafka/init_pid.py", {"BROKERS": 1, "MUTANT": "no_epoch_bump"}, 8, 2, 5, False, "rdd"),
-    ("kafka/init_pid.py", {"BROKERS": 1, "MUTANT": "no_epoch_bump"}, 1, 1, 5, False, "frame"),
-    ("toys/counters.py", {"ATOMIC": False, "PROCESSES": 3}, 8, 1, 12, True, "rdd"),
-    ("toys/token_ring.py", {}, 4, 4, 1, True, "rdd"),
-    ("toys/die_hard.py", {}, 2, 2, 1, False, "rdd"),
-    ("../specs/toys/threads.fizz", {}, 4, 2, 4, True, "rdd"),
-    ("../specs/toys/threads_own.py", {"WORKERS": 2}, 8, 2, 40, True, "rdd"),
+# spec, constants, buckets, tasks, native until, keep going
+CASES: list[tuple[str, dict[str, Any], int, int, int, bool]] = [
+    ("toys/two_phase_commit.py", {"RMS": 4}, 8, 2, 200, True),
+    ("toys/two_phase_commit.py", {"RMS": 4}, 16, 5, 9, True),
+    ("kafka/init_pid.py", {}, 64, 3, 33, True),
+    ("kafka/init_pid.py", {"BROKERS": 1, "MUTANT": "no_epoch_bump"}, 8, 2, 5, False),
+    ("kafka/init_pid.py", {"BROKERS": 1, "MUTANT": "no_epoch_bump"}, 1, 1, 5, False),
+    ("toys/counters.py", {"ATOMIC": False, "PROCESSES": 3}, 8, 1, 12, True),
+    ("toys/token_ring.py", {}, 4, 4, 1, True),
+    ("toys/die_hard.py", {}, 2, 2, 1, False),
+    ("../specs/toys/threads.fizz", {}, 4, 2, 4, True),
+    ("../specs/toys/threads_own.py", {"WORKERS": 2}, 8, 2, 40, True),
 ]
 SAME = (
     "counts", "levels", "findings", "witnesses", "fired", "fresh", "stopped", "complete", "cut",
@@ -49,7 +50,7 @@ def _same(native: Exploration, found: Exploration) -> None:
 
 @pytest.mark.spark
 @pytest.mark.parametrize(
-    ("spec", "constants", "buckets", "tasks", "native_until", "keep_going", "form"),
+    ("spec", "constants", "buckets", "tasks", "native_until", "keep_going"),
     some(CASES, every=4),
 )
 def test_spark_equals_native(
@@ -59,13 +60,10 @@ def test_spark_equals_native(
     tasks: int,
     native_until: int,
     keep_going: bool,
-    form: str,
 ) -> None:
     model = load(MODELS / spec, constants)
     options = SearchOptions(keep_going=keep_going)
-    found = explore(
-        model, options, buckets=buckets, tasks=tasks, native_until=native_until, form=form
-    )
+    found = explore(model, options, buckets=buckets, tasks=tasks, native_until=native_until)
 
     _same(explore_natively(model, options), found)
     assert found.statistics["jobs"] > 0
@@ -97,7 +95,7 @@ def test_a_state_in_which_nothing_is_there_is_known_again(tmp_path: Path) -> Non
 def test_states_really_move_between_tasks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_file: bool
 ) -> None:
-    monkeypatch.setattr(RddJobs, "are_here", lambda jobs: by_file)
+    monkeypatch.setattr(Jobs, "are_here", lambda jobs: by_file)
     model = load(MODELS / "toys/two_phase_commit.py", {"RMS": 5})
     options = SearchOptions(max_depth=9, checkpoint=str(tmp_path))
     found = explore(model, options, buckets=8, tasks=4, native_until=100)
@@ -138,6 +136,14 @@ def test_a_level_that_cannot_be_numbered_is_an_error(monkeypatch: pytest.MonkeyP
         explore(model, SearchOptions(), tasks=2, native_until=1)
 
 
+def test_spark_connect_is_refused() -> None:
+    session = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
+
+    for settings in (Settings(master="sc://host:15002"), Settings(session=session)):
+        with pytest.raises(RunError, match="is one of Spark Connect"):
+            context_of(settings, 1)
+
+
 def test_what_it_cannot_do_is_said_before_it_starts() -> None:
     model = load(MODELS / "toys/token_ring.py")
 
@@ -146,7 +152,6 @@ def test_what_it_cannot_do_is_said_before_it_starts() -> None:
 
     assert "power of two" in reason(buckets=12)
     assert "--spark-tasks" in reason(buckets=4, tasks=5)
-    assert "form" in reason(form="table")
     assert "no setting bucket;" in reason(bucket=4)
     assert "map its files" in reason(folder="hdfs://host/states")
     assert "map its files" in reason(folder="file://elsewhere/states")

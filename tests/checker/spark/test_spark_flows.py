@@ -93,7 +93,7 @@ def two_are_sold() -> bool:
 
 DEPTH = 11
 ROWS = {"buckets": 16, "tasks": 3, "native_until": 1}
-FRAME = {"buckets": 8, "tasks": 2, "native_until": 9, "form": "frame"}
+FEW = {"buckets": 8, "tasks": 2, "native_until": 9}
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def spec(tmp_path: Path) -> Path:
 
 @pytest.mark.spark
 @pytest.mark.parametrize(
-    ("settings", "keep_going"), [(ROWS, True), slow(ROWS, False), slow(FRAME, True), (FRAME, False)]
+    ("settings", "keep_going"), [(ROWS, True), slow(ROWS, False), slow(FEW, True), (FEW, False)]
 )
 def test_flows_with_constraints_of_steps(
     spec: Path, settings: dict[str, Any], keep_going: bool

@@ -24,33 +24,32 @@ SAME = (
     "queue",
 )  # fmt: skip
 BUG = {"BROKERS": 1, "MUTANT": "no_epoch_bump"}
-# spec, constants, bits, symmetry, tasks, native until, form
-CASES: list[tuple[str, dict[str, Any], int, bool, int, int, str]] = [
-    ("kafka/init_pid.py", {"CLIENTS": 3, "BROKERS": 1}, 128, True, 3, 20, "rdd"),
-    ("toys/two_phase_commit.py", {"RMS": 4}, 128, False, 2, 9, "rdd"),
-    ("toys/two_phase_commit.py", {"RMS": 5}, 64, True, 3, 9, "rdd"),
-    ("kafka/init_pid.py", {}, 128, False, 2, 30, "rdd"),
-    ("kafka/init_pid.py", {}, 64, True, 2, 5, "frame"),
-    ("kafka/init_pid.py", BUG, 128, True, 2, 3, "rdd"),
-    ("kafka/init_pid.py", BUG, 128, False, 1, 3, "frame"),
-    ("../specs/examples/consensus/paxos.py", {}, 64, True, 4, 9, "rdd"),
-    ("toys/transaction_commit.py", {}, 64, True, 2, 3, "rdd"),
-    ("../specs/toys/threads.fizz", {}, 128, False, 2, 4, "rdd"),
+# spec, constants, bits, symmetry, tasks, native until
+CASES: list[tuple[str, dict[str, Any], int, bool, int, int]] = [
+    ("kafka/init_pid.py", {"CLIENTS": 3, "BROKERS": 1}, 128, True, 3, 20),
+    ("toys/two_phase_commit.py", {"RMS": 4}, 128, False, 2, 9),
+    ("toys/two_phase_commit.py", {"RMS": 5}, 64, True, 3, 9),
+    ("kafka/init_pid.py", {}, 128, False, 2, 30),
+    ("kafka/init_pid.py", {}, 64, True, 2, 5),
+    ("kafka/init_pid.py", BUG, 128, True, 2, 3),
+    ("kafka/init_pid.py", BUG, 128, False, 1, 3),
+    ("../specs/examples/consensus/paxos.py", {}, 64, True, 4, 9),
+    ("toys/transaction_commit.py", {}, 64, True, 2, 3),
+    ("../specs/toys/threads.fizz", {}, 128, False, 2, 4),
 ]
 
 
 @pytest.mark.spark
 @pytest.mark.parametrize(
-    ("spec", "constants", "bits", "symmetry", "tasks", "native_until", "form"), some(CASES, every=9)
+    ("spec", "constants", "bits", "symmetry", "tasks", "native_until"), some(CASES, every=9)
 )
 def test_spark_tells_states_apart_as_native(
     spec: str, constants: dict[str, Any], bits: int, symmetry: bool, tasks: int, native_until: int,
-    form: str,
 ) -> None:  # fmt: skip
     model = load(MODELS / spec, constants)
     options = SearchOptions(fingerprint_bits=bits, symmetry=symmetry, keep_going=constants != BUG)
     native = explore_natively(model, options)
-    found = explore(model, options, tasks=tasks, buckets=8, native_until=native_until, form=form)
+    found = explore(model, options, tasks=tasks, buckets=8, native_until=native_until)
 
     assert {f: getattr(native, f) for f in SAME} == {f: getattr(found, f) for f in SAME}
     assert native.statistics.get("represented") == found.statistics.get("represented")

@@ -94,7 +94,7 @@ def test_a_search_goes_on_twice(begun: Path, tmp_path: Path) -> None:
     options = _copied(begun, tmp_path)
     explore(_model(), replace(options, max_depth=10), **SETTINGS)
 
-    _same(explore(_model(), options, **{**SETTINGS, "form": "frame"}))
+    _same(explore(_model(), options, **SETTINGS))
 
 
 @pytest.mark.spark
