@@ -17,11 +17,11 @@ from typing import NoReturn
 from statewalk.checker.commands import COMMANDS, SUPERVISED
 from statewalk.checker.commands.release import VERSION
 from statewalk.checker.contract.stops import ended_by
-from statewalk.checker.machine import early, home, signals, streams, supervisor
+from statewalk.checker.machine import signals, streams, supervisor
 from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, INTERNAL, MISTAKE
 
-_GONE = "SW302 The current directory was removed: only whole paths lead anywhere."
 _NO_MEMORY = b"\nstatewalk: there is not enough memory, so there is no result\n"
+_NO_FILES = b"\nstatewalk: processes or files run short, so there is no result\n"
 _NOT_LOADED = ("failed to map segment", "annot allocate memory")
 _NO_PLACE = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG)
 # Imports and learning make many objects that stay and few cycles: looking for cycles after every
@@ -31,7 +31,7 @@ COLLECT_AFTER = (50_000, 20, 100)
 _PASSWORD = re.compile(
     r"(\w://[^\s:/@]*:|\bpassword\s*=\s*)('[^']*'|\S+(?=@)|[^\s&]+)", re.IGNORECASE
 )
-_stop = early.Stop()
+_stop = signals.Stop()
 # Nothing here multiplies matrices, and making threads for it is a tenth of a short check.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -174,8 +174,7 @@ def _guarded(parsed: argparse.Namespace) -> int:
 
     try:
         keep_apart(parsed)
-        with home.command():
-            code: int = parsed.run(parsed) if supervisor.rescue is None else _rescued(parsed)
+        code: int = parsed.run(parsed) if supervisor.rescue is None else _rescued(parsed)
         streams.out().flush()
         return code
     except BrokenPipeError:
@@ -187,9 +186,8 @@ def _guarded(parsed: argparse.Namespace) -> int:
         return INCONCLUSIVE
     except SystemExit as end:  # nothing of ours raises it here
         from statewalk.checker.contract.rescue import left
-        from statewalk.checker.machine.places import place_of_error
 
-        print(left("SystemExit", place_of_error(end)), file=sys.stderr)
+        print(left(end), file=sys.stderr)
         return MISTAKE
     except StatewalkError as error:
         print(error, file=sys.stderr)
@@ -206,14 +204,9 @@ def _guarded(parsed: argparse.Namespace) -> int:
         print(endless.error, file=sys.stderr)
         return MISTAKE
     except OSError as error:
-        if not streams.whole():  # the parent says so
-            return INCONCLUSIVE
         if error.errno in _NO_PLACE and (error.filename or not _stdout_fails()):
             place = error.filename or "A file"
             streams.warn(f"SW403 {one_line(place)} cannot be written: {error.strerror}.\n")
-            return MISTAKE
-        if error.errno == errno.ENOENT and home.is_gone():
-            print(_GONE, file=sys.stderr)
             return MISTAKE
         if error.filename is None and not _short(error):  # nobody named a file: standard output
             return _unwritable(error)
@@ -268,8 +261,8 @@ def _short(error: BaseException | None) -> bytes:
             return _NO_MEMORY
         if isinstance(error, ImportError | OSError) and any(w in str(error) for w in _NOT_LOADED):
             return _NO_MEMORY
-        if isinstance(error, OSError) and error.errno in early.NO_FILES:
-            return early.SHORT
+        if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+            return _NO_FILES
         error = error.__cause__ or error.__context__
     return b""
 

@@ -41,7 +41,7 @@ os.environ.pop("CI", None)  # what a test is about does not depend on where it r
 LOADED_ONCE = ("tests/docs/test_model_pages.py", "tests/models/")
 # What mostly waits goes to one, so that the others have the processors meanwhile.
 WAITING = tuple(
-    f"tests/checker/machine/test_{name}.py" for name in ("escapes", "unheard", "watch", "watchdog")
+    f"tests/checker/machine/test_{name}.py" for name in ("escapes", "watch", "watchdog")
 )
 # What reads all sources goes to one.
 SOURCES = ("tests/architecture/", "tests/docs/test_inside.py")

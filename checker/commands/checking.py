@@ -17,7 +17,6 @@ from statewalk.checker.contract import rescue
 from statewalk.checker.contract.rescue import left
 from statewalk.checker.machine import streams, supervisor
 from statewalk.checker.machine.files import write_text
-from statewalk.checker.machine.home import go_home
 from statewalk.checker.machine.limits import Interruptions
 from statewalk.checker.machine.locks import held
 from statewalk.checker.machine.places import place_of_error
@@ -102,7 +101,6 @@ def one_check(
         except (CutShort, KeyboardInterrupt) as cut:
             return _written(_not_loaded(spec, constants, options, cut), out)
         supervisor.note(loaded=True)
-        go_home()
         with held(out):
             unsaved = None
             if out is not None and not options.resume and end is None:
@@ -116,7 +114,7 @@ def one_check(
             try:
                 run, problem = checked(model, options, folder, asked, unsaved)
             except SystemExit as exit_:
-                raise left("SystemExit", place_of_error(exit_)) from None
+                raise left(exit_) from None
     graph = run.evidence.graph
     if graph is not None and graph.unwritable:
         sys.stderr.write(f"{graph.problem}\n")
@@ -197,7 +195,6 @@ def checked(
             folder.discard()
         raise
     finally:
-        go_home()
         block.close()
     if unsaved is not None and problem is None:
         run = run.with_unsaved(unsaved.one_line)
@@ -240,7 +237,6 @@ class _Notes:
         self.found = 0
 
     def __call__(self, progress: Progress) -> None:
-        go_home()
         self.block(progress)
         now = time.monotonic()
         news = len(progress.findings) > self.found
@@ -375,7 +371,6 @@ def write_json(data: dict[str, Any], file: str) -> None:
         streams.out().write(text)
         streams.out().flush()
         return
-    go_home()
     with suppress(OSError):
         Path(file).parent.mkdir(parents=True, exist_ok=True)
     write_text(Path(file), text, help="Give another place with --json FILE.", named=True)

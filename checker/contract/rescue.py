@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from statewalk.checker.contract.search import Counts, Exploration, finding_in, finding_out, parted
-from statewalk.checker.machine.places import Place, place_of
+from statewalk.checker.machine.places import Place, place_of, place_of_error
 from statewalk.checker.machine.watch import CutShort
-from statewalk.dsl.errors import EngineError, Span, SpecError, StatewalkError
+from statewalk.dsl.errors import EngineError, Span, SpecError
 
 if TYPE_CHECKING:
     from statewalk.checker.contract.search import Progress
@@ -56,17 +56,14 @@ def place(end: End) -> Place:
     """Where the spec was."""
     found = place_of(end.frames, end.facts.get("files", ()))
     if found is None:
-        why = f" ({end.unheard})" if end.unheard and not end.by else ""
-        found = Place(f"{end.facts.get('doing') or 'an unknown place'}{why}", "", 0)
+        found = Place(end.facts.get("doing") or "an unknown place", "", 0)
     return found if not end.by else Place(found.what, found.file, found.line, end.by)
 
 
-def problem(end: End) -> StatewalkError | None:
-    """The mistake that ended a process, if it was one: of the spec, or ours."""
+def problem(end: End) -> EngineError | None:
+    """The mistake that ended a process, if it was ours."""
     where = place_of(end.frames, end.facts.get("files", ()))
-    if end.by.startswith("os."):
-        return left(end.by, where)
-    if end.reason == "killed" and where is None and end.by != "SIGKILL" and not end.unheard:
+    if end.by.startswith("SIG") and where is None and end.by != "SIGKILL":
         return EngineError(
             "SW900",
             f"The process crashed ({end.by}).",
@@ -81,11 +78,12 @@ def give_up(end: End) -> NoReturn:
     raise problem(end) or CutShort(cast("Limit", end.reason), place(end))
 
 
-def left(how: str, where: Place | None) -> SpecError:
+def left(error: SystemExit) -> SpecError:
     """The error of a spec that ends the program."""
+    where = place_of_error(error)
     return SpecError(
         "SW205",
-        f"The spec ended the program: {how}{f', in {where.what}' if where else ''}.",
+        f"The spec ended the program: SystemExit{f', in {where.what}' if where else ''}.",
         at=Span(where.file, where.line) if where else None,
         help="That is no result. Leave out what exits: a guard is require(...).",
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from statewalk.checker.machine.home import go_home
 from statewalk.checker.machine.locks import held
 from statewalk.dsl.errors import RunError
 
@@ -45,7 +44,6 @@ def begin_anew(folder: str) -> bool:
     there.
     """
     with held(folder):
-        go_home()
         try:
             begin(Path(folder))
         except OSError:

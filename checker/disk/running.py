@@ -15,7 +15,6 @@ from statewalk.checker.contract.stops import bounded
 from statewalk.checker.disk import saving
 from statewalk.checker.disk.saving import DiskWriter
 from statewalk.checker.disk.search import Disk, Limits
-from statewalk.checker.machine.home import go_home
 from statewalk.checker.machine.locks import Lock, held
 from statewalk.checker.machine.supervisor import memory_there
 from statewalk.checker.machine.watch import interruptible
@@ -60,7 +59,6 @@ def _folder(options: SearchOptions) -> Iterator[Path]:
     try:
         yield Path(folder).absolute()
     finally:
-        go_home()
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -108,7 +106,6 @@ def _concluded(
     if disk.on_disk is None:
         return replace(found, warnings=warnings)
     if writer is not None and not bounded(found.stopped):
-        go_home()
         with suppress(OSError):  # they do no harm
             begin(writer.folder)
     statistics = {**found.statistics, "disk": disk.on_disk}

@@ -15,7 +15,6 @@ from statewalk.checker.contract.stops import StoppedBy
 from statewalk.checker.disk.columns import Column, SavedColumn
 from statewalk.checker.disk.merging import Held, Merging, in_order
 from statewalk.checker.disk.runs import Run, States, first_to_merge, merge, new_run, new_states
-from statewalk.checker.machine.home import go_home
 from statewalk.checker.machine.watch import memory_in_use
 from statewalk.checker.native.checkpoints import Writer
 from statewalk.checker.native.findings import Stage
@@ -155,7 +154,6 @@ class Disk:
         """
         search, level = self.search, self.search.level
         self.since, self.done = len(search.links), expanded
-        go_home()
         self.folder.mkdir(parents=True, exist_ok=True)
         for at, links in enumerate(search.links):
             first = self.links.n
@@ -327,7 +325,6 @@ class Disk:
     def _sorted_out(self, loop: Loop, stage: Stage) -> States | None:
         """The next level, if nothing stopped it. Raises OSError, `Damaged`."""
         search = self.search
-        go_home()
         search.widen()
         self._merge_seen()
         made = self._states(self._run("seen"), self.links)

@@ -21,7 +21,6 @@ from typing import Any, NoReturn
 
 from statewalk.checker.explore.server import Ask
 from statewalk.checker.machine import signals, streams, supervisor
-from statewalk.checker.machine.escapes import die_with, fork
 
 _LOOK = 0.1  # seconds between looks at what an answerer does
 _GRACE = 2.0  # seconds beyond the limit in which an answerer may end a question itself
@@ -49,7 +48,7 @@ class Answering:
 
     def __enter__(self) -> Answering:
         parent = os.getpid()
-        if not fork():
+        if not os.fork():
             self._nursery.close()
             _by_itself(parent, self._start_one_after_the_other)
         self._ours.close()
@@ -116,7 +115,7 @@ class Answering:
         this = os.getpid()
         while True:
             ours, theirs = socket.socketpair()
-            pid = fork()
+            pid = os.fork()
             if not pid:
                 self._ours.close()
                 ours.close()
@@ -140,7 +139,7 @@ class Answering:
 def _by_itself(parent: int, do: Callable[[], object]) -> NoReturn:
     """Do something in a new process, and end with it, or with the parent."""
     with suppress(BaseException):
-        die_with(parent)
+        supervisor.die_with(parent)
         supervisor.line = None
         streams.keep_silent()
         signals.handle(signal.SIG_IGN)  # the parent ends us

@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 
-from statewalk.checker.machine.home import go_home
 from statewalk.checker.states.fingerprints import FINGERPRINT_VERSION
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.files import decoded, opened, read_text
@@ -84,7 +83,6 @@ class Table:
             self._flush()
 
     def _flush(self) -> None:
-        go_home()
         table = pa.concat_tables(self._waiting).unify_dictionaries()
         writer = self._writer = self._writer or _writer(self.file, table.schema)
         writer.write_table(table, row_group_size=_ROW_GROUP)
@@ -193,7 +191,6 @@ def finish(work: Path, folder: Path, about: About) -> About:
     """Write the manifest, which makes the folder a graph, and move it to its place; the manifest
     with the digests of the files.
     """
-    go_home()
     about = replace(about, files=_digests(work))
     text = json.dumps(asdict(about), indent=2, ensure_ascii=False)
     (work / MANIFEST).write_text(text + "\n", encoding="utf-8", errors="backslashreplace")

@@ -118,10 +118,9 @@ def _while(doing: str, work: Callable[..., Any]) -> Callable[..., Any]:
     """Work that may be ended at a limit, as ``doing``; that may not be, where it is empty."""
 
     def told(*given: Any, **named: Any) -> Any:
-        from statewalk.checker.machine.home import somewhere  # no part of any kernel
-        from statewalk.checker.machine.watch import interruptible
+        from statewalk.checker.machine.watch import interruptible  # no part of any kernel
 
-        with interruptible(doing), somewhere():
+        with interruptible(doing):
             return work(*given, **named)
 
     return told

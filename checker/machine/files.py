@@ -9,11 +9,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from statewalk.checker.machine.home import go_home, mask_of_files
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.source.modules import FILES
 
 OUT = "Give another place with --out."
+_MASK = os.umask(0o022)  # of new files: there is no way to read it but to set it
+os.umask(_MASK)
 
 
 def write_text(file: Path, text: str, help: str = OUT, *, named: bool = False) -> None:
@@ -25,7 +26,6 @@ def write_text(file: Path, text: str, help: str = OUT, *, named: bool = False) -
 
     Raises:  RunError[SW403] where that fails; nothing is left behind then.
     """
-    go_home()
     if named and os.path.realpath(file) in map(os.path.realpath, FILES):
         raise RunError("SW403", f"{file} cannot be written: the spec is loaded from it.", help=help)
     try:
@@ -48,7 +48,6 @@ def written_bit_by_bit(file: Path, help: str = OUT) -> Iterator[IO[str]]:
 
     Raises:  RunError[SW403] where it cannot be written
     """
-    go_home()
     try:
         with _replacing(file) as stream:
             yield stream
@@ -71,7 +70,7 @@ def _replacing(file: Path) -> Iterator[IO[str]]:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(name, 0o666 & ~mask_of_files())
+        os.chmod(name, 0o666 & ~_MASK)
         os.replace(name, file)
     except BaseException:
         with suppress(OSError):

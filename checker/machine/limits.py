@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from statewalk.checker.machine import signals, supervisor
+from statewalk.checker.machine import signals
 from statewalk.checker.machine.places import Place, place_of_error
 from statewalk.checker.machine.streams import let_go_of_the_terminal
 from statewalk.checker.machine.watch import CutShort, Watchdog, memory_in_use
@@ -30,7 +30,7 @@ class Interruptions:
         self._saved: dict[int, Any] = {}
 
     def __call__(self) -> bool:
-        return self.asked or (supervisor.line is not None and supervisor.line.asked)
+        return self.asked
 
     def __enter__(self) -> Interruptions:
         if threading.current_thread() is threading.main_thread():

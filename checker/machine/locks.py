@@ -1,7 +1,7 @@
 """One writer at a time: a folder is held by the process that writes to it.
 
 The system lets go of the lock when a process dies, however it does; the file that stays behind says
-nothing then. Where a file system has no locks, a file of the holder's name is the lock.
+nothing then. Where a file system has no locks nothing is held.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
-from statewalk.checker.machine.home import go_home
 from statewalk.dsl.errors import RunError
 
 try:
@@ -45,7 +45,6 @@ class Lock:
 
     def release(self) -> None:
         """Let go, and leave nothing behind."""
-        go_home()
         if self.handle is not None:
             if self.holds():
                 with suppress(OSError):
@@ -69,7 +68,7 @@ def held(folder: str | Path | None, *, graph: bool = False) -> Iterator[Lock]:
 
 
 def _take(folder: Path, graph: bool) -> Lock:
-    go_home()
+    option = "--graph" if graph else "--out"
     file = folder.with_name(f".{folder.name}.{LOCK}") if graph else folder / LOCK
     while True:
         try:
@@ -82,20 +81,20 @@ def _take(folder: Path, graph: bool) -> Lock:
         try:
             taken = _locked(handle)
         except OSError:  # a file system without locks
-            taken = _alone(handle)
-        if not taken:
-            holder = _told(handle)
             os.close(handle)
-            raise _in_use(folder, holder, "--graph" if graph else "--out")
-        if _same(file, handle) and not _foreign(file):  # not removed by its last holder meanwhile
+            return Lock(file, None)
+        holder = _told(handle)
+        if taken and _same(file, handle):  # not removed by its last holder meanwhile
             break
         os.close(handle)
-    if not _is_lock(handle):
+        if not taken:
+            raise _in_use(folder, holder, option)
+    if not _MARK.startswith(os.pread(handle, len(_MARK), 0)):  # not even begun, on a full disk
         os.close(handle)
         raise RunError(
             "SW345",
             f"{file} is in the way: its name is that of a lock, and it is none.",
-            help=f"Move it away, or give another place with {'--graph' if graph else '--out'} DIR.",
+            help=f"Move it away, or give another place with {option} DIR.",
         )
     with suppress(OSError):  # on a full disk the lock is as good
         os.ftruncate(handle, 0)
@@ -115,29 +114,17 @@ def waited_for(file: Path, seconds: float) -> Iterator[None]:
             latest = time.monotonic() + seconds
             while not _locked(handle) and time.monotonic() < latest:
                 time.sleep(_LOOK)
-            after.callback(_remove, file)
+            after.callback(partial(file.unlink, missing_ok=True))
         yield
-
-
-def _remove(file: Path) -> None:
-    with suppress(OSError):
-        file.unlink()
 
 
 def _foreign(file: Path) -> bool:
     """Whether something is there that no lock is: what is written to it might go elsewhere."""
-    try:
+    with suppress(OSError):
         there = os.lstat(file)
-    except OSError:
-        return False
-    regular = stat.S_ISREG(there.st_mode) and there.st_nlink <= 1
-    return not (regular or stat.S_ISDIR(there.st_mode))
-
-
-def _is_lock(handle: int) -> bool:
-    """Whether a file says what locks say, or the beginning of that, which a full disk leaves."""
-    text = os.pread(handle, len(_MARK), 0)
-    return _MARK.startswith(text)
+        regular = stat.S_ISREG(there.st_mode) and there.st_nlink <= 1
+        return not (regular or stat.S_ISDIR(there.st_mode))
+    return False
 
 
 def _locked(handle: int) -> bool:
@@ -149,22 +136,6 @@ def _locked(handle: int) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-def _alone(handle: int) -> bool:
-    """Whether the process that the file names is gone, as far as one can know."""
-    holder = _told(handle)
-    if not holder.get("pid") or holder.get("host") != socket.gethostname():
-        return not holder
-    if os.name != "posix":
-        return False
-    try:
-        os.kill(int(holder["pid"]), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return False
 
 
 def _same(file: Path, handle: int) -> bool:

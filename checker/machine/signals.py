@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
+
+from statewalk.checker.machine.streams import let_go_of_the_terminal
 
 Handler = Callable[[int, FrameType | None], Any] | signal.Handlers
 
@@ -28,3 +31,20 @@ def restore(before: dict[int, Any]) -> None:
     """Let signals do again what they did before."""
     for number, handler in before.items():
         signal.signal(number, handler)
+
+
+class Stop:
+    """Handles what asks the program to end: one KeyboardInterrupt, however many signals come at
+    once.
+    """
+
+    def __init__(self) -> None:
+        self.at = 0.0
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        if number == HANG_UP:
+            let_go_of_the_terminal()
+        now = time.monotonic()
+        if now - self.at > ONCE:
+            self.at = now
+            raise KeyboardInterrupt

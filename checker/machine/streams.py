@@ -8,7 +8,6 @@ and only we know the other one.
 from __future__ import annotations
 
 import codecs
-import errno
 import os
 import stat
 import sys
@@ -23,7 +22,6 @@ _FALLBACKS = {
 }  # fmt: skip
 FALL_BACK = "statewalk.fall_back"  # how streams treat what they cannot encode
 _ours: TextIO | None = None
-_known: tuple[int, int] | None = None  # which file that is; None where we gave it up
 _OF_PYTHON = 3  # descriptors that are given away by number
 _USUAL, _NARROWEST = 100, 60  # columns of a report
 
@@ -40,12 +38,7 @@ codecs.register_error(FALL_BACK, _fall_back)
 
 
 def out() -> TextIO:
-    """Where the answer to a command is written.
-
-    Raises:  OSError where a spec has closed it: another file may have its number by now
-    """
-    if not whole():
-        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    """Where the answer to a command is written."""
     return sys.stdout if _ours is None else _ours
 
 
@@ -64,21 +57,9 @@ def warn(text: str) -> None:
         sys.stderr.write(printable(text))
 
 
-def whole() -> bool:
-    """Whether the answer still goes where it should."""
-    return _ours is None or _known in (None, _identity(_ours.fileno()))
-
-
-def _identity(number: int) -> tuple[int, int]:
-    with suppress(OSError):
-        found = os.fstat(number)
-        return found.st_dev, found.st_ino
-    return -1, -1
-
-
 def divert() -> None:
     """From now on, what is written to standard output by anybody but us goes to standard error."""
-    global _ours, _known  # noqa: PLW0603 (one per process)
+    global _ours  # noqa: PLW0603 (one per process)
     import fcntl
 
     for number in range(_OF_PYTHON):  # what is closed would be opened as something else
@@ -91,7 +72,6 @@ def divert() -> None:
         sys.stdout.flush()
     own = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, _OF_PYTHON)
     os.dup2(2, 1)
-    _known = _identity(own)
     _ours = open(own, "w", encoding=encoding, errors=FALL_BACK)  # noqa: SIM115 (to the end)
     if sys.stdout is not None:
         sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
@@ -99,11 +79,9 @@ def divert() -> None:
 
 def keep_silent() -> None:
     """Nothing is written for us any more: another process is doing that, or nobody can."""
-    global _known
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        stream, _known = out(), None
-        os.dup2(nowhere, stream.fileno())
+        os.dup2(nowhere, out().fileno())
         os.close(nowhere)
 
 
@@ -120,17 +98,9 @@ def width() -> int:
 
 def let_go_of_the_terminal() -> None:
     """Send what would be printed nowhere: writing to a terminal that is gone fails."""
-    global _known  # noqa: PLW0603 (one per process)
     nowhere = os.open(os.devnull, os.O_RDWR)
-    for stream in {0, 1, 2, *_number_of()}:
+    for stream in {0, 1, 2, *([] if _ours is None else [_ours.fileno()])}:
         with suppress(OSError):
             if stat.S_ISCHR(os.fstat(stream).st_mode):
                 os.dup2(nowhere, stream)
-    _known = None
     os.close(nowhere)
-
-
-def _number_of() -> list[int]:
-    with suppress(OSError, ValueError, AttributeError):
-        return [out().fileno()]
-    return []

@@ -31,7 +31,6 @@ _ROUGH = 0.5  # past that, our own code is not spared if the spec called it
 _LOOK = 0.05
 # Calls in calls: Python allows 1000, and up to ten are ours for one of the spec's.
 _DEEPEST = 10000
-_SWALLOWED = 0.3  # seconds after which what goes on regardless will not end from inside
 # What the compiler calls from C, where an exception is written to standard error and forgotten.
 _FROM_C = frozenset({"_raw_object_cache_notify", "_raw_object_cache_getbuffer"})
 _IMPORTING = "<frozen importlib."  # beginning of the name of the files that import
@@ -93,8 +92,7 @@ class Watchdog:
         self.cut: CutShort | None = None  # what was raised last
         self._call: object = None  # of the spec, as the last look found it, or this for our own
         self._called = self._inside = 0.0
-        self._ended: object = None  # the call that something was raised in, and when
-        self._ended_at = 0.0
+        self._ended: object = None  # the call that something was raised in last
         self._saved: Any = None
         self._outer: Watchdog | None = None
         self.behind: list[str] = []  # what other threads do meanwhile that may be ended
@@ -120,8 +118,6 @@ class Watchdog:
 
     def __exit__(self, *_: object) -> None:
         self._call = self._ended = None
-        if supervisor.line is not None:
-            supervisor.line.beat()  # what was given up has ended all the same
         with suppress(RecursionError):  # where Python is deeper than that
             sys.setrecursionlimit(self._depth)
         if not self._able or _TIMER is None:
@@ -158,53 +154,47 @@ class Watchdog:
         signal.setitimer(signal.ITIMER_REAL, delay if self._able else 0)
 
     def _look(self, number: int, frame: FrameType | None) -> None:
-        if supervisor.line is not None:
-            supervisor.line.beat()
         if not self._able:
             return
         now = time.monotonic()
-        if supervisor.line is not None and supervisor.line.asked:  # the spec may ignore signals
-            self.end("interrupt")
-        elif self.deadline is not None and now >= self.deadline:
+        if self.deadline is not None and now >= self.deadline:
             self.end("time")
         elif self.memory is not None and memory_in_use() > self.memory:
             self.end("memory")
         self._wait()
-        if self.reason is not None:
-            self._end_call(frame, now)
+        if self.reason is None or self._end_call(self.reason, frame, now):
+            supervisor.beat()
 
-    def _end_call(self, frame: FrameType | None, now: float) -> None:
-        """Raise in the spec's code, or in ours, if it has run for long enough."""
+    def _end_call(self, reason: Limit, frame: FrameType | None, now: float) -> bool:
+        """Raise in the spec's code, or in ours, if it has run for long enough. False where that
+        would not help, so that whoever waits for this process has to end it.
+        """
         spec, gentle, importing = _running(frame)
-        elsewhere = "" if spec or self.doing else next(iter(self.behind[-1:]), "")
+        elsewhere = not spec and not self.doing and bool(self.behind)
         call: object = spec or (self if self.doing or elsewhere else None)
         if self._call is None:
             self._inside = now
         if call is not self._call:
             self._call, self._called = call, now
-        if call is None or self.reason is None:
-            return
-        over = now - self._called - (0.0 if self.reason == "memory" else _GRACE)
+        over = now - self._called - (0.0 if reason == "memory" else _GRACE)
         if self.searching:
             over = max(over, now - self._inside - _LATEST)
-        if supervisor.line is not None and (
-            ((importing or elsewhere) and over >= _ROUGH)
-            or (call is self._ended and now - self._ended_at >= _SWALLOWED)
-        ):
-            if elsewhere:
-                supervisor.note(doing=elsewhere)
-            supervisor.line.give_up(self.reason)
-            return
-        if elsewhere or (importing and (supervisor.line is not None or spec is None)):
-            return  # a module that is half imported is of no use to those that come after
+        if call is None or over < (0.0 if gentle and not (importing or elsewhere) else _ROUGH):
+            return True
+        supervised = supervisor.line is not None
+        if elsewhere:
+            supervisor.note(doing=self.behind[-1])
+        # a module that is half imported is of no use to those that come after
+        if elsewhere or (importing and (supervised or spec is None)):
+            return False
+        if supervised and call is self._ended:  # it was raised, and swallowed
+            return False
         if any(each.f_code.co_name in _FROM_C for each in _up(frame)):
-            return
-        if over >= (0.0 if gentle and not importing else _ROUGH):
-            place = place_of(_told(f) for f in _up(frame)) or Place(self.doing, "", 0)
-            self._ended, self._ended_at = call, now
-            self._call = None
-            self.cut = CutShort(self.reason, place)
-            raise self.cut
+            return True
+        place = place_of(_told(f) for f in _up(frame)) or Place(self.doing, "", 0)
+        self._ended, self._call = call, None
+        self.cut = CutShort(reason, place)
+        raise self.cut
 
 
 @contextmanager

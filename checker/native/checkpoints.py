@@ -29,7 +29,6 @@ import numpy as np
 from statewalk.checker.contract.saved import BEFORE, MANIFEST, begin
 from statewalk.checker.contract.search import Finding, SearchOptions, finding_out
 from statewalk.checker.engines.layout import Layout
-from statewalk.checker.machine.home import go_home
 from statewalk.checker.machine.locks import Lock
 from statewalk.checker.native.kernels.arrays import Array
 from statewalk.checker.native.manifests import (
@@ -243,7 +242,6 @@ class Writer:
         """Do something with files; whether it was done. What kept it from being done is noted."""
         if self.given_up:
             return False
-        go_home()
         try:
             if self.lock is not None and not self.lock.holds():
                 return self._give_up(f"{self.folder} was taken away")

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.machine.files import OUT, write_text
-from statewalk.checker.machine.home import go_home
 from statewalk.checker.machine.locks import held
 from statewalk.checker.traces.file import save_trace
 from statewalk.dsl.errors import RunError
@@ -61,7 +60,6 @@ class RunFolder:
 
     def clear(self) -> None:
         """Remove what an earlier run left in the same folder."""
-        go_home()
         with suppress(OSError):
             for name in (RESULT, EVIDENCE):
                 (self.path / name).unlink(missing_ok=True)
@@ -84,7 +82,6 @@ def new_folder(out: str | Path | None = None) -> RunFolder:
 
     Raises:  RunError[SW403] where it cannot be made.
     """
-    go_home()
     if out is None:
         refuse_links(ROOT, OUT)
     try:

@@ -6,7 +6,6 @@ import os
 from enum import Enum
 from typing import Any
 
-from statewalk.checker.machine.home import is_gone
 from statewalk.dsl.state.refs import Reference
 from statewalk.dsl.values.records import Record, fields_of, record_class
 from statewalk.dsl.values.stored import FrozenBag, FrozenDict, FrozenList, FrozenSet, freeze
@@ -41,8 +40,6 @@ def _listed(values: Any) -> str:
 
 def place(file: str, line: int) -> str:
     """``spec.py:12``; a file below the working directory by its path from there, not by a link."""
-    if is_gone():
-        return f"{file}:{line}"
-    here = os.path.realpath(os.getcwd()) + os.sep
+    here = os.path.realpath(os.curdir) + os.sep
     real = os.path.realpath(file)
     return f"{real.removeprefix(here) if real.startswith(here) else file}:{line}"

@@ -13,12 +13,12 @@ ENTERS: dict[str, str] = {
     ),
     "checker/commands": (
         "Model dsl/caches dsl/fizz/convert dsl/words api behaviours compare contract diary engines "
-        "explore graph library machine page refinement report states traces verdict "
+        "explore graph library machine page refinement report spark/session states traces verdict "
         "walk"
     ),
     "checker/commands/behaviours": (
         "Model api behaviours commands/arguments conform conforming contract "
-        "graph machine report scenarios spark/session traces verdict"
+        "graph machine report scenarios traces verdict"
     ),
     "checker/commands/traces": (
         "Model api behaviours commands/elsewhere contract library machine page report traces "
@@ -34,10 +34,7 @@ ENTERS: dict[str, str] = {
     "checker/contract": "Model dsl/words machine",
     "checker/diary": "dsl/errors dsl/files library machine page traces",
     "checker/disk": "dsl/errors dsl/files dsl/model contract machine native",
-    "checker/engines": (
-        "Model dsl/fizz/text dsl/fizz/translate dsl/flows dsl/loader dsl/source dsl/state "
-        "dsl/values contract machine states symmetry"
-    ),
+    "checker/engines": "Model dsl/source dsl/state dsl/values contract machine states symmetry",
     "checker/explore": (
         "Model dsl/annotations dsl/binding dsl/state dsl/values contract engines machine page "
         "report states traces/trace verdict walk"
@@ -51,7 +48,7 @@ ENTERS: dict[str, str] = {
     "checker/history/commands": (
         "Model dsl/binding dsl/library dsl/loader dsl/mutants dsl/state behaviours "
         "commands/arguments contract history/certify history/collect history/data history/decide "
-        "history/errors history/explain history/formats library machine report spark traces "
+        "history/errors history/explain history/formats library machine report traces "
         "verdict"
     ),
     "checker/history/decide": (
@@ -86,7 +83,7 @@ ENTERS: dict[str, str] = {
     "checker/spark/driver": "dsl/errors dsl/model contract native spark/session spark/tasks",
     "checker/spark/session": "dsl/errors machine",
     "checker/spark/tasks": "dsl/errors dsl/files machine native",
-    "checker/states": "Model dsl/fizz/runtime dsl/flows dsl/state dsl/values machine",
+    "checker/states": "Model dsl/fizz/runtime dsl/flows dsl/state dsl/values",
     "checker/symmetry": "Model dsl/state dsl/values contract states",
     "checker/traces": "Model dsl/state dsl/values dsl/words contract machine states",
     "checker/traces/exports": (
@@ -105,9 +102,7 @@ ENTERS: dict[str, str] = {
     "dsl/fizz/rules": "errors fizz/names fizz/text source state",
     "dsl/fizz/runtime": "binding declared errors flows state values view words",
     "dsl/fizz/text": "blocks caches declared errors files inputs source",
-    "dsl/fizz/translate": (
-        "binding blocks errors files fizz/names fizz/rules fizz/text model source values"
-    ),
+    "dsl/fizz/translate": "blocks errors fizz/names fizz/rules fizz/text source",
     "dsl/flows": "binding blocks errors lowering source state values view words",
     "dsl/library": "",
     "dsl/lowering": "binding declared errors model source state values words",

@@ -220,11 +220,11 @@ def test_a_question_without_end(
 def test_the_question_may_come_after_options(
     graph: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, _ = ask(capsys, graph, "--engine", "duckdb", "SELECT 1 AS one", "--json")
+    code, out, _ = ask(capsys, graph, "--limit", "5", "SELECT 1 AS one", "--json")
 
     assert code == 0
     assert [[1]] == json.loads(out)["rows"]
-    code, _, err = ask(capsys, graph, "SELECT 1", "--engine", "duckdb", "SELECT 2")
+    code, _, err = ask(capsys, graph, "SELECT 1", "--limit", "5", "SELECT 2")
     assert code == 2
     assert "SELECT 2" in err
 

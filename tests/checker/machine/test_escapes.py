@@ -1,4 +1,4 @@
-"""What a spec does to the process that runs it: swallowing, printing, doubling, staying on."""
+"""What a spec does to the process that runs it: swallowing, printing, staying on."""
 
 import json
 from pathlib import Path
@@ -20,16 +20,6 @@ NEVER_ENDS = {
     "finally": "try:\n    while True: pass\nfinally:\n    while True: pass\n",
     "another": "try:\n    while True: pass\nexcept BaseException:\n    raise KeyError('x')\n",
     "joined": "t = threading.Thread(target=slow.wait)\nt.start()\nt.join()\n",
-    "doubled": "os.fork()\nwhile True: pass\n",
-    "deaf": (
-        "for n in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGALRM):\n"
-        "    signal.signal(n, signal.SIG_IGN)\nwhile True: pass\n"
-    ),
-    "default": (
-        "for n in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):\n"
-        "    signal.signal(n, signal.SIG_DFL)\nwhile True: pass\n"
-    ),
-    "masked": "signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32))\nwhile True: pass\n",
     "prints": "while True: print('x')\n",
     "imports": "import slowly\n",
 }
@@ -65,8 +55,6 @@ STAYS = {
     "thread": "threading.Thread(target=slow.wait).start()\n",
     "busy thread": "def spin():\n    while True: pass\nthreading.Thread(target=spin).start()\n",
     "hook": "import atexit\natexit.register(slow.wait)\n",
-    "code": "import atexit\natexit.register(os._exit, 7)\n",
-    "fork": "os.fork()\n",
     "pool": (
         "import multiprocessing\n"
         "with multiprocessing.get_context('fork').Pool(2) as pool: print(pool.map(abs, [-1]))\n"

@@ -25,16 +25,6 @@ def python(code: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
 
 
-def test_what_was_given_up_is_forgotten_once_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    line = supervisor.Line()
-    monkeypatch.setattr(supervisor, "line", line)
-    with Watchdog(60):
-        line.give_up("time")
-    line.places.close()
-
-    assert "" == line.given_up
-
-
 def test_a_look_that_is_due_when_the_watch_ends_does_not_set_the_timer_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -89,8 +79,8 @@ def test_what_handlers_do_imports_nothing() -> None:
     code = """
 import json, signal, sys, time
 from statewalk.checker.machine import supervisor
-from statewalk.checker.machine.early import Stop
 from statewalk.checker.machine.limits import Interruptions
+from statewalk.checker.machine.signals import Stop
 from statewalk.checker.machine.watch import CutShort, Watchdog, interruptible
 
 supervisor.line = supervisor.Line()
@@ -137,14 +127,16 @@ def test_what_another_thread_does_ends_with_its_process(monkeypatch: pytest.Monk
         thread.start()
         ready.wait(30)
         end = time.monotonic() + 20
-        while not line.given_up and time.monotonic() < end:
+        while not line.noted()["doing"] and time.monotonic() < end:
             time.sleep(0.02)
-        given_up, doing = line.given_up, line.noted()["doing"]
+        doing, life = line.noted()["doing"], line.life
+        time.sleep(0.3)
+        still = line.life == life
         over.set()
         thread.join()
     line.places.close()
 
-    assert ("time", "compiling") == (given_up, doing)
+    assert ("compiling", True) == (doing, still)
 
 
 def test_what_may_not_be_ended_is_not_ended_inside_of_what_may() -> None:

@@ -236,25 +236,28 @@ def test_a_sweep_keeps_the_runs_that_ended(what: str, tmp_path: Path) -> None:
     assert 3 == second["counts"]["distinct"]
 
 
-LEAVES = {
-    "import os\nimport statewalk\nos._exit(0)\n": (
-        "spec.py:3:1: SW205 The spec ended the program: os._exit(0)"
-    ),
-    spec("while", "action").replace(lines(HANGS["while"], 2).lstrip(), "exit(0)"): (
-        "SW205 The spec ended the program: SystemExit, in the action 'hang'"
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("text", some(LEAVES, every=4))
-def test_a_spec_that_ends_the_program_is_no_success(text: str, tmp_path: Path) -> None:
+def test_a_spec_that_ends_the_program_is_no_success(tmp_path: Path) -> None:
+    text = spec("while", "action").replace(lines(HANGS["while"], 2).lstrip(), "exit(0)")
     (tmp_path / "spec.py").write_text(text)
     process = start(tmp_path, "check", "spec.py", "--json", "out.json", "--keep-going")
     _, err = process.communicate(timeout=60)
 
     assert 2 == process.returncode
-    assert LEAVES[text] in err
+    assert "SW205 The spec ended the program: SystemExit, in the action 'hang'" in err
     assert "error" == json.loads((tmp_path / "out.json").read_text())["verdict"]
+
+
+def test_a_process_that_ends_without_a_word_is_no_success(tmp_path: Path) -> None:
+    text = spec("while", "action").replace(
+        lines(HANGS["while"], 2).lstrip(), "__import__('os')._exit(0)"
+    )
+    (tmp_path / "spec.py").write_text(text)
+    words = ("--json", "out.json", "--property", "small", "--engine", "reference")
+    process = start(tmp_path, "check", "spec.py", *words)
+    process.communicate(timeout=60)
+
+    assert 3 == process.returncode
+    assert "bounded" == json.loads((tmp_path / "out.json").read_text())["verdict"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -262,22 +262,6 @@ def test_a_second_writer_is_told_who_holds_the_folder(tmp_path: Path) -> None:
     assert not (tmp_path / LOCK).exists()
 
 
-def test_where_there_are_no_locks_a_dead_holder_does_not_count(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("statewalk.checker.machine.locks.fcntl", None)
-    with held(tmp_path), pytest.raises(RunError, match="being written to"), held(tmp_path):
-        pass
-    child = os.spawnlp(os.P_NOWAIT, "true", "true")
-    os.waitpid(child, 0)
-    with held(tmp_path) as lock:
-        about = json.loads(lock.file.read_text())
-    lock.file.write_text(json.dumps({**about, "pid": str(child)}))
-
-    with held(tmp_path) as lock:
-        assert str(os.getpid()) == json.loads(lock.file.read_text())["pid"]
-
-
 def test_a_folder_that_another_took_is_not_written_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: dict[str, Any]
 ) -> None:

@@ -191,7 +191,7 @@ def test_a_java_without_a_module_is_started_without_asking_for_it(tmp_path: Path
 def test_a_cluster_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     from statewalk.checker.spark.session import session
 
-    def fails(settings: dict[str, str], memory: str) -> Any:
+    def fails(settings: dict[str, str]) -> Any:
         raise RuntimeError(f"no route to {settings['spark.master']}\nand more")
 
     monkeypatch.setattr(session, "_context", fails)
@@ -205,7 +205,7 @@ def test_a_cluster_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None
 
     context = Mock()
     context._jsc.sc().isStopped.return_value = True
-    monkeypatch.setattr(session, "_context", lambda settings, memory: context)
+    monkeypatch.setattr(session, "_context", lambda settings: context)
     monkeypatch.setattr(session, "_alive", lambda: None)
     with pytest.raises(RunError, match=r"no Spark at spark://nowhere:7077: nobody answers there"):
         session.cluster_context("spark://nowhere:7077")

@@ -171,7 +171,7 @@ def test_what_a_failed_job_is_said_to_be(told: str, said: str) -> None:
 def test_contexts_asked_for_side_by_side_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[object] = []
 
-    def slowly(settings: dict[str, str], memory: str) -> object:
+    def slowly(settings: dict[str, str]) -> object:
         context = object()
         time.sleep(0.2)
         made.append(context)
