@@ -40,8 +40,8 @@ missed more most move native near needed noted nothing now number offset old onc
 ours out outside over own owner pair parameter parent part placed plain pool position possible
 printable priority progress prop properties put python question raised reading reason refuse report
 rest result right running said same saved say scan search second setting settings shared sheet short
-show shown size small some spark spread stack start statement statewalk stopped strict tag take
-taken target tell test there thread time told total two txn undecided unknown used violated
+show shown signal size small some spark spread stack start statement statewalk stopped strict tag
+take taken target tell test there thread time told total two txn undecided unknown used violated
 violation waiting wanted warn watch way what when where whole why width within without word work
 write written wrong you
 """
