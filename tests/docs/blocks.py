@@ -236,7 +236,6 @@ ELSEWHERE = {  # which languages of a page another test runs
 }
 _FORM = "the form of a command"
 _INSTALLS = "installs packages: tests/package builds and installs one"
-_CLUSTER = "needs a cluster: `make chaos` has one of its own"
 _WHOLE = "runs all tests, or builds the environment that they run in"
 _SHOWN = "an excerpt, with what differs from run to run"
 _LONG = "ten thousand runs, or a hundred scenarios; tests/examples does some of each"
