@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from statewalk.checker.conform.deep import go_deep
 from statewalk.checker.conform.fits import Fields
-from statewalk.checker.conform.followed import Followed, Level, Limits
+from statewalk.checker.conform.followed import Followed, Level, Limits, Marks
 from statewalk.checker.conform.follower import Follower
 from statewalk.checker.conform.steps import Steps
 from statewalk.checker.machine.watch import CutShort
@@ -31,19 +31,21 @@ def follow(
 ) -> Followed:
     """Follow a log as far as the spec goes that way; ``steps`` are those that are known already."""
     steps = steps or Steps(model)
-    everything = (1 << (len(steps.invariants) + len(steps.of_steps))) - 1
+    marks = Marks(len(steps.invariants) + len(steps.of_steps))
     first = Level()
     for state in model.initial_states:
         spot = (order.first(), steps.number(state))
         first.came[spot] = None
-        first.clean[spot] = everything & ~steps.violated(spot[1])
+        first.bits[spot] = marks.first(steps.violated(spot[1]))
+        if first.bits[spot] & marks.clean:
+            first.clean.came[spot] = None
         first.ways[spot] = 1
     followed = Followed(
         model, order, steps, Fields(model), [first], limits or Limits(), tuple(hidden)
     )
     try:
         watched = [followed.fields.watched(name) for name in followed.limits.watched]
-        follower = Follower(followed, everything, watched, go_deep)
+        follower = Follower(followed, marks, watched, go_deep)
         if not (followed.limits.deep and go_deep(follower, followed.limits.states)):
             follower.go()
     except CutShort as cut:

@@ -40,18 +40,53 @@ class Limits:
     deep: bool = False
 
 
+@dataclass(frozen=True)
+class Marks:
+    """What is known of the behaviours that lead to a spot, a bit each: of each property, whether
+    one keeps it; whether one is ``clean``, violating nothing; whether one is ``there`` at all; and
+    again of each property, whether one violates it.
+
+    Each bit says that there is a behaviour, so those of several ways are joined.
+    """
+
+    properties: int
+
+    @property
+    def clean(self) -> int:
+        return 1 << self.properties
+
+    @property
+    def there(self) -> int:
+        return 2 << self.properties
+
+    def first(self, broken: int) -> int:
+        """Those of an initial state that violates some properties."""
+        return self.after((4 << self.properties) - 1, broken)
+
+    def after(self, bits: int, broken: int) -> int:
+        """Those of what is one step on, which violates some properties."""
+        if not broken:
+            return bits
+        kept = bits & ~(broken | self.clean)
+        return kept | broken << self.properties + 2 if bits & self.there else kept
+
+    def kept(self, bits: int, at: int) -> int:
+        """Whether a behaviour keeps a property."""
+        return bits >> at & 1
+
+    def violated(self, bits: int, at: int) -> int:
+        """Whether a behaviour violates a property."""
+        return bits >> self.properties + 2 + at & 1
+
+
 @dataclass(slots=True)
-class Level:
-    """What may be true when so many events have happened. ``came`` says how a spot was reached from
-    the level before (None: it is an initial state, whose index is in ``initial``), ``went`` how by
-    hidden steps within this one.
+class Trail:
+    """How spots were reached first: ``came`` from the level before (None: it is an initial state),
+    ``went`` by hidden steps within this one.
     """
 
     came: dict[Spot, Link | None] = field(default_factory=dict)
     went: dict[Spot, Link] = field(default_factory=dict)
-    clean: dict[Spot, int] = field(default_factory=dict)
-    ways: dict[Spot, int] = field(default_factory=dict)
-    cut: bool = False
 
     def parents(self) -> set[Spot]:
         """The spots of the level before that this one was reached from."""
@@ -75,13 +110,31 @@ class Level:
         yield from self.went
 
 
+@dataclass(slots=True)
+class Level(Trail):
+    """What may be true when so many events have happened, and how it comes about; ``clean`` says
+    the same of the behaviours that violate nothing. ``bits`` are those of `Marks`.
+    """
+
+    clean: Trail = field(default_factory=Trail)
+    bits: dict[Spot, int] = field(default_factory=dict)
+    ways: dict[Spot, int] = field(default_factory=dict)
+    cut: bool = False
+
+    def forget(self, following: Level) -> bool:
+        """Forget what leads to nothing in the level that follows; whether there was such."""
+        forgotten = self.clean.keep(following.clean.parents())
+        return self.keep(following.parents()) or forgotten
+
+
 @dataclass
 class Followed:
     """Where a log led. ``levels`` are as many as events were accepted, and one.
 
     ``undecided`` says why it is not known further. ``broken`` names properties that are violated
-    in every behaviour that the log can be, with the number of events after which that is so.
-    ``endless``: hidden steps may go round, so behaviours cannot be counted. ``first``: one
+    in every behaviour that the log can be, with the number of events after which that is so;
+    ``spoiled`` those of which every behaviour violates one, not always the same.
+    ``endless``: hidden steps may go round, so behaviours are not counted. ``first``: one
     behaviour was looked for, and no others, ``instead`` of so many states at a time; ``tried``: for
     one that was not found.
     """
@@ -95,6 +148,7 @@ class Followed:
     hidden: tuple[Action, ...] = ()
     undecided: str = ""
     broken: dict[str, int] = field(default_factory=dict)
+    spoiled: dict[str, int] = field(default_factory=dict)
     endless: bool = False
     first: bool = False
     instead: int = 0
@@ -122,23 +176,31 @@ class Followed:
         return min(MANY, sum(self.levels[-1].ways.get(spot, 0) for spot in self.levels[-1].came))
 
     def path(self) -> tuple[int, list[tuple[Step, Event | None]]]:
-        """A behaviour of the accepted events: its initial state, its steps with their events."""
+        """A behaviour of the accepted events, one that violates nothing if there is: its initial
+        state, its steps with their events.
+        """
         first, links = self._links()
         initials = [self.steps.number(state) for state in self.model.initial_states]
         return initials.index(first[1]), [(step, event) for _, step, event in links]
 
     def numbers(self, last: Spot | None = None) -> list[int]:
         """The states of that behaviour, or of one to another spot of the last level."""
-        last = last or min(self.levels[-1].came)
-        _, links = self._links(last)
-        return [*(before[1] for before, _, _ in links), last[1]]
+        end, (_, links) = last or self._end(), self._links(last)
+        return [*(before[1] for before, _, _ in links), end[1]]
+
+    def _end(self) -> Spot:
+        """Where the behaviour ends that is shown."""
+        last = self.levels[-1]
+        return min(last.clean.came or last.came)
 
     def _links(self, last: Spot | None = None) -> tuple[Spot, list[Link]]:
         """Where that behaviour begins, and the links that it takes."""
-        number, spot = len(self.levels) - 1, last or min(self.levels[-1].came)
+        clean = last is None and bool(self.levels[-1].clean.came)
+        trails: list[Trail] = [level.clean if clean else level for level in self.levels]
+        number, spot = len(trails) - 1, last or self._end()
         found: list[Link] = []
         while True:
-            level = self.levels[number]
+            level = trails[number]
             if spot in level.came:
                 link = level.came[spot]
                 if link is None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from statewalk.checker.conform.fits import actions_of, choices_differ
-from statewalk.checker.conform.followed import MANY, Followed, Level, Spot
+from statewalk.checker.conform.followed import MANY, Followed, Level, Marks, Spot
 from statewalk.checker.contract.search import Step
 from statewalk.dsl.values.stored import ABSENT, same
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
 _MOST_FITTING = 200_000
 _WIDE = 5_000  # states at a time from which on one behaviour is looked for, depth first
+_MOST_COUNTED = 200_000
 _TELL = 1_000  # of them between words on how far it is
 
 
@@ -28,7 +28,7 @@ class Follower:
     """Makes one level after the other."""
 
     followed: Followed
-    everything: int
+    marks: Marks
     watched: Sequence[Path] = ()
     deep: Callable[[Follower, int], bool] = lambda follower, most: False
     meant: dict[str, list[Action]] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Follower:
                 return
             if not self.widen(level):
                 return
-            followed.widest = max(followed.widest, len(level.clean))
+            followed.widest = max(followed.widest, len(level.bits))
             followed.bounded = followed.bounded or level.cut
             following = self.taken(level)
             self.tell(len(following.came))
@@ -78,7 +78,7 @@ class Follower:
         if states > self.wide:
             self.wide = 4 * states
             followed.tried = True
-            if not followed.broken and self.deep(self, states):
+            if not followed.spoiled and self.deep(self, states):
                 followed.instead = states
                 return True
         if over:
@@ -88,43 +88,53 @@ class Follower:
     def forget(self) -> None:
         """Forget what was true before and led nowhere, so that long logs fit into the memory."""
         levels = self.followed.levels
-        levels[-2].clean, levels[-2].ways = {}, {}
+        levels[-2].bits, levels[-2].ways = {}, {}
         at = len(levels) - 2
-        while at >= 0 and levels[at].keep(levels[at + 1].parents()):
+        while at >= 0 and levels[at].forget(levels[at + 1]):
             at -= 1
 
     def note_broken(self, level: Level) -> None:
-        """Note the properties that no behaviour so far leaves unbroken."""
-        left = 0
+        """Note the properties that no behaviour so far leaves unbroken, and where each behaviour
+        violates some property those of which it may be one.
+        """
+        followed, marks, bits = self.followed, self.marks, 0
         for spot in level.came:
-            left |= level.clean[spot]
-        if left == self.everything:
+            bits |= level.bits[spot]
+        if bits & marks.clean:
             return
-        steps = self.followed.steps
-        for at, prop in enumerate([*steps.invariants, *steps.of_steps]):
-            if not left >> at & 1:
-                self.followed.broken.setdefault(prop.name, self.followed.accepted)
+        props = [*followed.steps.invariants, *followed.steps.of_steps]
+        for at, prop in enumerate(props):
+            if not marks.kept(bits, at):
+                followed.broken.setdefault(prop.name, followed.accepted)
+        if not followed.spoiled:
+            names = [prop.name for at, prop in enumerate(props) if marks.violated(bits, at)]
+            followed.spoiled = dict.fromkeys(names, followed.accepted)
 
     def widen(self, level: Level) -> bool:
-        """Add what hidden steps lead to; whether that could be done."""
-        followed = self.followed
-        depths = dict.fromkeys(level.came, 0)
-        waiting = deque(level.came)
+        """Add what hidden steps lead to, one step on at a time: so each bit comes to a spot by as
+        few as it can. Whether that could be done.
+        """
+        followed, most = self.followed, self.followed.limits.hidden
         edges: dict[Spot, set[Spot]] = {}
-        while waiting and followed.hidden:
-            spot = waiting.popleft()
-            for after, step in self.unlogged(spot):
-                if followed.limits.hidden is not None and depths[spot] >= followed.limits.hidden:
-                    level.cut = level.cut or after not in depths
-                    continue
-                edges.setdefault(spot, set()).add(after)
-                if self.reach(level, spot, after, step):
-                    depths.setdefault(after, depths[spot] + 1)
-                    waiting.append(after)
-            if not len(depths) % _TELL:
-                self.tell(len(depths))
-            if self.ends(len(depths)):
-                return False
+        gained, taken = dict(level.bits), 0
+        while gained and followed.hidden:
+            if taken == most:
+                ways = (after for spot in gained for after, _ in self.unlogged(spot))
+                level.cut = any(after not in level.bits for after in ways)
+                break
+            taken += 1
+            following: dict[Spot, int] = {}
+            for spot, bits in gained.items():
+                for after, step in self.unlogged(spot):
+                    if bits & self.marks.there:
+                        edges.setdefault(spot, set()).add(after)
+                    if new := self.reach(level, spot, after, step, bits):
+                        following[after] = following.get(after, 0) | new
+                if not len(level.bits) % _TELL:
+                    self.tell(len(level.bits))
+                if self.ends(len(level.bits)):
+                    return False
+            gained = following
         self.count(level, edges)
         return True
 
@@ -142,20 +152,24 @@ class Follower:
         old, new = map(self.followed.content, (before, after))
         return any(not same(old.get(path, ABSENT), new.get(path, ABSENT)) for path in self.watched)
 
-    def reach(self, level: Level, spot: Spot, after: Spot, step: Step) -> bool:
-        """Note a hidden step; whether what it leads to has to be looked at again."""
-        clean = level.clean[spot] & ~self.followed.steps.broken(spot[1], after[1])
-        if after not in level.clean:
+    def reach(self, level: Level, spot: Spot, after: Spot, step: Step, bits: int) -> int:
+        """Note a hidden step; which bits it is the first to bring to where it leads."""
+        broken, known = self.followed.steps.broken(spot[1], after[1]), level.bits.get(after, 0)
+        new = self.marks.after(bits, broken) & ~known
+        if new & self.marks.there:
             level.went[after] = (spot, step, None)
-            level.clean[after] = clean
-            return True
-        if clean & ~level.clean[after]:
-            level.clean[after] |= clean
-            return True
-        return False
+        if new & self.marks.clean:
+            level.clean.went[after] = (spot, step, None)
+        if new:
+            level.bits[after] = known | new
+        return new
 
     def count(self, level: Level, edges: dict[Spot, set[Spot]]) -> None:
         """Count the behaviours that lead to each spot; hidden steps in circles: endless."""
+        most = self.followed.limits.hidden
+        if most is not None:
+            self.count_within(level, edges, most)
+            return
         into: dict[Spot, int] = {}
         for targets in edges.values():
             for target in targets:
@@ -171,19 +185,37 @@ class Follower:
                 into[target] -= 1
                 if not into[target]:
                     ready.append(target)
-        self.followed.endless = self.followed.endless or done < len(level.clean)
+        self.followed.endless = self.followed.endless or done < len(level.bits)
+
+    def count_within(self, level: Level, edges: dict[Spot, set[Spot]], most: int) -> None:
+        """Count those with so many hidden steps at most; in a large circle, none."""
+        last, work = dict(level.ways), 0
+        for _ in range(most):
+            ways: dict[Spot, int] = {}
+            for spot, several in last.items():
+                for target in edges.get(spot, ()):
+                    ways[target] = min(MANY, ways.get(target, 0) + several)
+            for target, several in ways.items():
+                level.ways[target] = min(MANY, level.ways.get(target, 0) + several)
+            last, work = ways, work + len(ways)
+            if not ways:
+                return
+            if work > _MOST_COUNTED:
+                self.followed.endless = True
+                return
 
     def taken(self, level: Level) -> Level:
         """What may be true after one more event."""
-        found = Level()
-        for spot in level:
+        found, marks = Level(), self.marks
+        for spot, bits in level.bits.items():
             for event, cut in self.followed.order.next(spot[0]):
                 for step, number in self.fitting(event, spot[1]):
-                    after = (cut, number)
-                    clean = level.clean[spot] & ~self.followed.steps.broken(spot[1], number)
-                    if after not in found.came:
-                        found.came[after] = (spot, step, event)
-                    found.clean[after] = found.clean.get(after, 0) | clean
+                    after, link = (cut, number), (spot, step, event)
+                    new = marks.after(bits, self.followed.steps.broken(spot[1], number))
+                    found.came.setdefault(after, link)
+                    if new & marks.clean:
+                        found.clean.came.setdefault(after, link)
+                    found.bits[after] = found.bits.get(after, 0) | new
                     ways = found.ways.get(after, 0) + level.ways.get(spot, 1)
                     found.ways[after] = min(ways, MANY)
         return found

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from enum import Enum
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from enum import Enum, Flag
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.conform.values import fits
@@ -24,6 +27,8 @@ def can_be(said: Any, value: Any, model: Model) -> bool:
     """Whether a JSON value could say a value such as this one."""
     if isinstance(said, dict) and any(name.startswith("#") for name in said):
         return True
+    if isinstance(value, Flag):
+        return any(fits(said, together) for together in _together(said, type(value)))
     if isinstance(value, Enum):
         return any(fits(said, member) for member in type(value))
     if isinstance(value, Role):
@@ -45,13 +50,25 @@ def can_hold(domain: Domain, said: Any) -> bool:
         return any(can_hold(part, said) for part in domain.either)
     if domain.options is not None:
         kinds = {type(option) for option in domain.options}
-        return kinds == {type(said)} == {int} or any(fits(said, one) for one in domain.options)
+        together = (f for kind in kinds if issubclass(kind, Flag) for f in _together(said, kind))
+        options = (*domain.options, *filter(domain.admits, together))
+        return kinds == {type(said)} == {int} or any(fits(said, one) for one in options)
     if domain.kind in ("dict", "record"):
         return isinstance(said, dict)
     if domain.kind != "scalar" or domain.parts:
         return isinstance(said, list)
     plain = any(domain.admits(one) for one in (0, "", False))
     return not plain or domain.admits(said)
+
+
+def _together(said: Any, kind: type[Flag]) -> Iterator[Flag]:
+    """The flags that a JSON value may say together: none, or those of some names or of a number."""
+    yield kind(0)
+    if isinstance(said, str) and all(name in kind.__members__ for name in said.split("|")):
+        yield reduce(or_, (kind[name] for name in said.split("|")))
+    if type(said) is int:
+        with suppress(ValueError):
+            yield kind(said)
 
 
 def roles_of(model: Model, name: str) -> Mapping[str, Role]:

@@ -8,20 +8,21 @@ from enum import Enum
 from typing import Any
 
 from statewalk.checker.states.json import plain, to_json
+from statewalk.dsl.errors import StatewalkError
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.records import Record, fields_of
-from statewalk.dsl.values.stored import FrozenBag, FrozenDict, FrozenList, FrozenSet
+from statewalk.dsl.values.stored import FrozenBag, FrozenDict, FrozenList, FrozenSet, freeze
+
+_PAIR = 2
 
 
 def fits(said: Any, value: Any) -> bool:
     """Whether a JSON value says this stored value. Of a record, only named fields are compared."""
-    if isinstance(said, dict) and len(said) == 1 and next(iter(said)).startswith("#"):
-        return bool(to_json(value) == said)
+    if isinstance(said, dict) and len(said) == 1 and _is_tagged(*next(iter(said.items())), value):
+        return True
     kind = type(value)
     if isinstance(value, Enum):
-        return said in (value.name, value.value) and isinstance(said, bool) == isinstance(
-            value.value if said != value.name else said, bool
-        )
+        return (type(said) is str and said == plain(value)) or _says_value(said, value.value)
     if isinstance(value, Role):
         return bool(said == repr(value))
     if isinstance(value, Record):
@@ -36,6 +37,38 @@ def fits(said: Any, value: Any) -> bool:
     if kind is FrozenDict:
         return isinstance(said, dict) and _entries_fit(said, list(value.items()))
     return type(said) is kind and bool(said == value)
+
+
+def _is_tagged(tag: str, said: Any, value: Any) -> bool:
+    """Whether a value is said in the form that traces have; see `states.json`. What begins with
+    ``#`` may also be the key of a dict.
+    """
+    if tag == "#dict" and type(value) is FrozenDict and isinstance(said, list):
+        entries = list(value.items())
+        pairs = all(isinstance(pair, list) and len(pair) == _PAIR for pair in said)
+        return pairs and _some_order_fits(said, entries)
+    if tag == "#tuple":
+        return type(value) is tuple and fits(said, value)
+    if tag == "#set":
+        return type(value) is FrozenSet and fits(said, value)
+    return tag.startswith("#") and _is_said({tag: said}, to_json(value))
+
+
+def _is_said(said: Any, form: Any) -> bool:
+    """Whether two JSON values are one, where ``true`` is no number."""
+    if isinstance(form, dict) and isinstance(said, dict):
+        return form.keys() == said.keys() and all(_is_said(said[name], form[name]) for name in form)
+    if isinstance(form, list) and isinstance(said, list):
+        return len(said) == len(form) and all(map(_is_said, said, form))
+    return type(said) is type(form) and bool(said == form)
+
+
+def _says_value(said: Any, value: Any) -> bool:
+    """Whether a JSON value says the value of an enum's member, which may be no stored value."""
+    try:
+        return fits(said, freeze(value))
+    except (StatewalkError, TypeError, RecursionError):
+        return False
 
 
 def _all_fit(said: Any, values: list[Any]) -> bool:

@@ -48,6 +48,10 @@ def _violated(page: Page, followed: Followed) -> None:
     for name, after in followed.broken.items():
         page.add((f"VIOLATED {name}", "bad"), f"  after {plural(after, 'event')}, whichever "
                  "behaviour it was")  # fmt: skip
+    if followed.spoiled and not followed.broken:
+        names, after = " or ".join(followed.spoiled), max(followed.spoiled.values())
+        page.add((f"VIOLATED {names}", "bad"), f"  after {plural(after, 'event')}: one of them, "
+                 "whichever behaviour it was")  # fmt: skip
 
 
 def _advice(page: Page, followed: Followed) -> None:
@@ -79,7 +83,7 @@ def _parted(page: Page, followed: Followed, full: bool) -> None:
     page.blank()
     for event in parting.events:
         page.words("  event       ", event.shown)
-    states = len(followed.levels[-1].clean)
+    states = len(followed.levels[-1].bits)
     for at, candidate in enumerate(parting.candidates, 1):
         page.blank()
         which = f"state {at} of {number(states)}" if states > 1 else "the state"
@@ -115,7 +119,8 @@ def _figures(page: Page, followed: Followed) -> None:
         page.flow(["  not shown   "], never)
     ways = followed.behaviours
     others = "more than 10^18" if ways >= MANY else number(ways - 1)
-    others = "endlessly many" if followed.endless else others
+    if followed.endless:
+        others = "endlessly many" if followed.limits.hidden is None else "more than are counted"
     if followed.undecided:
         page.add("  behaviours  not known; the rest of the log was not followed")
     elif followed.first:
@@ -143,7 +148,7 @@ def verdict_of(followed: Followed | str) -> str:
         return "undecided"
     if not followed.conforms and not followed.undecided:
         return "parts"
-    if followed.broken:
+    if followed.spoiled:
         return "violated"
     return "undecided" if followed.undecided else "conforms"
 
@@ -159,6 +164,7 @@ def as_json(spec: str, followed: Followed | str) -> dict[str, Any]:
         "accepted": followed.accepted,
         "undecided": followed.undecided or None,
         "violated": dict(followed.broken),
+        "violated_one_of": {} if followed.broken else dict(followed.spoiled),
         "states": followed.widest,
         "behaviours": None
         if followed.undecided or followed.first or followed.endless or followed.behaviours >= MANY

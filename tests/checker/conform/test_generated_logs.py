@@ -261,8 +261,7 @@ def expected(boxes: Boxes, log: list[dict[str, Any]], options: Options) -> tuple
         }
         if not spots:
             return "parts", accepted
-    every = frozenset.intersection(*(broken for _, broken in spots))
-    return "violated" if every else "conforms", len(log)
+    return "violated" if all(broken for _, broken in spots) else "conforms", len(log)
 
 
 def agree(seed: int, folder: Path) -> Counter[str]:
