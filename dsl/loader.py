@@ -16,7 +16,7 @@ from statewalk.dsl.assemble.initial import InitialStates
 from statewalk.dsl.assemble.instances import make_instances, make_leads
 from statewalk.dsl.assemble.one_name import refuse_same_names, refuse_same_names_made
 from statewalk.dsl.assemble.properties import make_property, property_kind
-from statewalk.dsl.assemble.suspended import bounds_of, deadlock_besides_faults
+from statewalk.dsl.assemble.suspended import bounds_of
 from statewalk.dsl.binding import bound
 from statewalk.dsl.blocks.expand import expand_blocks
 from statewalk.dsl.declared import Configuration, Refines
@@ -205,7 +205,6 @@ def _assembled(
     limits, used_up = bounds_of(flows)
     constraints, terminal = [*constraints, *limits], [*terminal, *used_up]
     deadlock = loading.declared.options.get("deadlock", True)
-    stuck = deadlock_besides_faults(actions, terminal) if deadlock else None
     _check_not_empty([*actions, *properties], path, loading.modules[-1].source.dialect, mistakes)
     return Model(
         name=Path(path).stem,
@@ -214,7 +213,7 @@ def _assembled(
         constants=loading.constants,
         initial_states=tuple(states),
         actions=tuple(actions),
-        properties=tuple(properties) if stuck is None else (*properties, stuck),
+        properties=tuple(properties),
         constraints=tuple(constraints),
         step_constraints=tuple(step_constraints),
         terminal=tuple(terminal),
@@ -229,7 +228,7 @@ def _assembled(
         max_depth=loading.declared.options.get("max_depth"),
         symmetric_values=tuple(loading.declared.symmetric_values),
         fresh_values=bool(loading.declared.options.get("fresh_values")) or come_and_go(tree),
-        check_deadlock=deadlock and stuck is None,
+        check_deadlock=deadlock,
         no_liveness=loading.declared.options.get("no_liveness", ""),
         optimized=optimize,
         warnings=tuple(w for w in mistakes.warned if not allowed(loading, w)),

@@ -76,7 +76,7 @@ class LearnedWalks:
         self._ends = np.array(
             [
                 roots.first_action, roots.end_action, roots.end_terminal, len(roots.steps),
-                roots.n_step_properties, int(self.model.check_deadlock),
+                roots.n_step_properties, int(self.model.check_deadlock), *roots.moving(),
             ]
         )  # fmt: skip
 

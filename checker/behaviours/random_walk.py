@@ -98,7 +98,8 @@ class Walk:
     def go_on(self, chance: Chance) -> bool:
         """Take a random step that no constraint refuses; whether the walk can go on."""
         moves, before = self.moves(), self.state
-        if not moves and self.model.check_deadlock and not self.any_holds(self.model.terminal):
+        stuck = all(self.model.actions[move.step.action].fault for move in moves)
+        if stuck and self.model.check_deadlock and not self.any_holds(self.model.terminal):
             self.find(DEADLOCK, "deadlock")
         while moves and not self.result.findings:
             if self.take(moves.pop(chance.below(len(moves)))):

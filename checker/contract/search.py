@@ -179,10 +179,6 @@ class Finding(OfKind):
     failing: Step | None = None
     error: BaseException | None = None
 
-    def __post_init__(self) -> None:
-        if self.property == DEADLOCK:  # where there are faults, an invariant finds it
-            object.__setattr__(self, "kind", "deadlock")
-
     @builtins.property
     def length(self) -> int:
         """Transitions, the failing one included."""

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from statewalk.dsl.model import Model
 
 
+def explore_uncompiled(model: Model, options: SearchOptions) -> Exploration | None:
+    """Search without kernels, where those are not compiled and few states suffice; else None."""
+    from statewalk.checker import quick
+
+    return quick.explore_uncompiled(model, options)
+
+
 def explore(model: Model, options: SearchOptions) -> Exploration:
     """Breadth-first search by levels, natively; where memory is limited, from disk if need be."""
     if options.max_memory is None and not (options.resume and on_disk(options.checkpoint)):

@@ -123,6 +123,9 @@ class Search:
         if known is None or candidate.rank < known.rank:
             self.stage[name] = candidate
 
+    def state_of(self, entry: Entry) -> State:
+        return self.layout.state(entry.row)
+
     def check(self, predicate: Callable[[], bool], entry: Entry, state: State) -> bool | None:
         """The truth of a predicate in a state; None, and an error reported, where it raises."""
         try:
@@ -135,7 +138,7 @@ class Search:
 
     def check_state(self, entry: Entry) -> None:
         """Invariants and witnesses of a newly met state."""
-        state = self.layout.state(entry.row)
+        state = self.state_of(entry)
         rank = (entry.fingerprint, 0, ())
         for prop in self.options.wanted(self.model, "states"):
             if prop.name not in self.found:
@@ -144,7 +147,7 @@ class Search:
 
     def inside(self, entry: Entry) -> bool:
         """Whether the state constraints keep a state; counts each that does not."""
-        state = self.layout.state(entry.row)
+        state = self.state_of(entry)
         failed = [
             c.name for c in self.model.constraints if self.check(c.whole, entry, state) is False
         ]
@@ -156,15 +159,11 @@ class Search:
         steps, limits = self.options.wanted(self.model, "steps"), self.model.step_constraints
         if not steps and not limits:
             return True
-        before, after = (
-            PlainView(self.layout.state(source.row)),
-            PlainView(self.layout.state(target)),
-        )
         rank = (source.fingerprint, step.action, step.choices)
         keep = True
         for prop in [*steps, *limits]:
             try:
-                holds = self.model.holds(prop.whole, after, before)
+                holds = self.step_holds(prop, source, target)
             except Exception as error:
                 self.report(NO_ERROR, _Candidate(rank, "error", source, failing=step, error=error))
                 self.error = True
@@ -175,6 +174,11 @@ class Search:
             elif holds is prop.of_kind.sought:
                 self.report(prop.name, _Candidate(rank, prop.kind, source, failing=step))
         return keep
+
+    def step_holds(self, prop: Property, source: Entry, target: Row) -> bool:
+        """The truth of a property of a step. Raises what it raises."""
+        before, after = (PlainView(self.layout.state(row)) for row in (source.row, target))
+        return self.model.holds(prop.whole, after, before)
 
     # -- moving --------------------------------------------------------------------------------
 
@@ -205,28 +209,30 @@ class Search:
                 chosen, fair = tuple(view.chosen), tuple(view.fair)
                 yield Outcome(view.taken, chosen, view.writes, None, fair)
 
+    def targets(
+        self, action: Action, source: Entry, state: State
+    ) -> Iterator[tuple[Row, tuple[int, ...], Outcome | None]]:
+        """Where an action leads, by which choices, and how where that is kept."""
+        for outcome in self.outcomes(action, source, state):
+            yield self.layout.changed(source.row, outcome.writes), outcome.choices, outcome
+
     def expand(self, source: Entry, following: dict[Row, Entry], outside: dict[Row, Entry]) -> None:
         """All steps from one state; new states go to ``following`` (or ``outside`` the
         constraints).
         """
-        state = self.layout.state(source.row)
+        state = self.state_of(source)
         stuck = True
         taken = [] if self.steps is None else self.steps.taken.setdefault(source.row, [])
         for action in self.model.actions:
-            for ordinal, outcome in enumerate(self.outcomes(action, source, state)):
-                stuck = False
+            for ordinal, (row, choices, how) in enumerate(self.targets(action, source, state)):
+                stuck = stuck and action.fault
                 self.generated += 1
                 self.fired[action.index] += 1
-                row = self.layout.changed(source.row, outcome.writes)
-                if self.steps is not None:
-                    taken.append((row, action.index, ordinal, outcome))
-                keep = self.check_step(source, row, Step(action.index, outcome.choices))
-                self.reach(
-                    source,
-                    row,
-                    (source.fingerprint, action.index, outcome.choices),
-                    following if keep else outside,
-                )
+                if how is not None and self.steps is not None:
+                    taken.append((row, action.index, ordinal, how))
+                keep = self.check_step(source, row, Step(action.index, choices))
+                rank = (source.fingerprint, action.index, choices)
+                self.reach(source, row, rank, following if keep else outside)
         if stuck and self.model.check_deadlock and self.options.wants(DEADLOCK):
             terminal = [self.check(t.whole, source, state) for t in self.model.terminal]
             if not any(terminal):
@@ -283,8 +289,13 @@ def explored(model: Model, options: SearchOptions, steps: Steps | None) -> Explo
     search = Search(model, options, layout, Repeats(model), steps=steps)
     if steps is not None:
         steps.layout = layout
+    return run(search, sample, started)
+
+
+def run(search: Search, sample: Sample | None, started: float) -> Exploration:
+    """Run a search that was started to its end."""
     first: dict[Row, Entry] = {}
-    for index, state in enumerate(model.initial_states):
+    for index, state in enumerate(search.model.initial_states):
         search.generated += 1
         row = search.layout.row(state)
         fingerprint = search.layout.fingerprint(row)

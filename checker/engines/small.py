@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from statewalk.checker.contract.saved import begin_anew
 from statewalk.checker.contract.stops import COUNTED
@@ -84,6 +84,13 @@ class SmallFirst:
         if options.resume or options.max_memory is not None:  # the other one knows of these
             return self.large.explore(model, options)
         started = time.monotonic()
+
+        def rest() -> SearchOptions:
+            if options.timeout is None:
+                return options
+            left = options.timeout - (time.monotonic() - started)
+            return replace(options, timeout=max(0.001, left))
+
         if options.checkpoint is None or begin_anew(options.checkpoint):
             allowance = Allowance()
             steps = reference.Steps()
@@ -92,10 +99,13 @@ class SmallFirst:
                 statistics = {**found.statistics, "small": True}
                 kept = Kept(model, steps)
                 return replace(found, engine="native", statistics=statistics, kept=kept)
-        if options.timeout is not None:
-            rest = max(0.001, options.timeout - (time.monotonic() - started))
-            options = replace(options, timeout=rest)
-        return self.large.explore(model, options)
+            explore = getattr(self.large, "explore_uncompiled", None)
+            quick = None
+            if explore and not (options.checkpoint and (options.max_states or options.max_depth)):
+                quick = explore(model, replace(rest(), checkpoint=None))
+            if quick is not None and _is_enough(quick, options):
+                return cast("Exploration", quick)
+        return self.large.explore(model, rest())
 
 
 def _is_enough(found: Exploration, options: SearchOptions) -> bool:

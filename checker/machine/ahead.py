@@ -13,10 +13,17 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from importlib import import_module
 from multiprocessing import get_context
+from signal import SIGKILL
+from subprocess import DEVNULL, Popen
+from time import process_time
 from typing import Any
+
+_A_WHILE = 2.0  # seconds of a processor: most searches are over by then
 
 # A type is what numpy calls it, with a [] for each dimension; or a named tuple of `_TUPLES`, which
 # stands in a module of the folder of the kernel. An id is one or two bytes.
@@ -31,7 +38,7 @@ _TUPLES = {
     ),
     "Batch": (
         "arrays",
-        "u8[][] u8[][] i8[][] i4[][] i4[][] i8[] i8[][] i8[] i8[] i8[] u1[]",
+        "u8[][] u8[][] i8[][] i4[][] i4[][] i8[] i8[][] i8[] i8[] i8[] u1[] u1[]",
     ),
     "Walks": (
         "arrays",
@@ -183,9 +190,52 @@ def _type(text: str, folder: str, ids: str) -> Any:
     return types.Array(element, dimensions, "C") if dimensions else element
 
 
-def main() -> None:
-    """Compile all that are not kept yet, with as many processes as there are processors."""
-    kernels = all_kernels()
+def are_kept() -> bool:
+    """Return whether the kernels of a search were compiled, by what the files of one are called."""
+    place: Any = import_module("statewalk.checker.machine.compiling")
+    kernel: Any = import_module("statewalk.checker.native.kernels.expand").expand
+    index = kernel._cache._cache_file._index_name
+    return any((folder / index).exists() for folder in place.readable(kernel.py_func))
+
+
+class Beside:
+    """Kernels of a search that another process compiles, once this one has worked for a while.
+
+    ``tell`` is called when that begins. Leaving the context ends it; what is compiled is kept.
+    """
+
+    def __init__(self, tell: Callable[[], None]) -> None:
+        self._tell, self._began = tell, process_time()
+        self._process: Popen[bytes] | None = None
+
+    def __enter__(self) -> Beside:
+        return self
+
+    def is_done(self) -> bool:
+        """Return whether the kernels are there; begin to compile them if it is time."""
+        if self._process is None:
+            if process_time() - self._began > _A_WHILE:
+                command = [sys.executable, "-m", __name__, "native."]
+                self._process = Popen(
+                    command, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True
+                )
+                self._tell()
+            return False
+        return self._process.poll() is not None
+
+    def __exit__(self, *error: object) -> None:
+        if self._process is not None and self._process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, SIGKILL)
+            self._process.wait()
+
+
+def main(only: str = "") -> None:
+    """Compile all that are not kept yet, with as many processes as there are processors.
+
+    With ``only``, the beginning of a module's name, those are kept where the user's caches are.
+    """
+    kernels = [kernel for kernel in all_kernels() if kernel[0].startswith(only)]
     said = (
         f"Compiling {len(kernels)} kernels, once: later checks start at once, of every user where "
         "this installation takes files\n"
@@ -194,15 +244,15 @@ def main() -> None:
     sys.stdout.flush()
     processes = min(os.cpu_count() or 1, 8)
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        for done in [pool.submit(_compile, *kernel) for kernel in kernels]:
+        for done in [pool.submit(_compile, *kernel, not only) for kernel in kernels]:
             done.result()
 
 
-def _compile(module: str, name: str) -> None:
+def _compile(module: str, name: str, for_all: bool) -> None:
     place: Any = import_module("statewalk.checker.machine.compiling")
-    place.ahead = True
+    place.ahead = for_all
     compiled(module, name)
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -42,7 +42,10 @@ _NO_PAIRS = np.zeros((0, 2), np.int64)
 class Worker:
     """One thread's buffers and the task at hand: the rows from ``first`` to ``end``."""
 
-    def __init__(self, n_partitions: int, n_roots: int, capacity: int, wide: bool) -> None:
+    def __init__(
+        self, n_partitions: int, n_roots: int, capacity: int, wide: bool,
+        moving: Array | None = None,
+    ) -> None:  # fmt: skip
         self._wide, self.numbered = wide, False
         self._n_partitions = n_partitions
         self.batch = Batch(
@@ -53,6 +56,7 @@ class Worker:
             np.zeros(n_roots, np.int64),
             np.zeros(n_roots, np.int64),
             np.zeros(1, np.uint8),
+            np.ones(n_roots, np.uint8) if moving is None else moving,
         )
         self.scratch = make_scratch(256)
         self.at = np.zeros(2, np.int64)
@@ -203,7 +207,8 @@ class Workers:
     def __init__(self, threads: int, n_partitions: int, n_roots: int, learner: Learner) -> None:
         wide = learner.learned.wide
         n = 2 * threads if threads > 1 else 1
-        self.all = [Worker(n_partitions, n_roots, 1 << 12, wide) for _ in range(n)]
+        moving = learner.roots.moving()
+        self.all = [Worker(n_partitions, n_roots, 1 << 12, wide, moving) for _ in range(n)]
         self.helper = Worker(1, n_roots, 1, wide)
         if learner.programs is not None:
             for worker in (*self.all, self.helper):

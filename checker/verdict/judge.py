@@ -134,7 +134,7 @@ def _property(checked: Checked, prop: Property) -> PropertyResult:
         verdict = "holds" if decided else "unknown"
     return PropertyResult(
         name=prop.name,
-        kind="deadlock" if prop.name == DEADLOCK else prop.kind,
+        kind=prop.kind,
         verdict=verdict,
         vacuous=verdict == "holds" and prop.name in checked.vacuous,
         length=found.length if found else None,

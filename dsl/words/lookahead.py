@@ -120,11 +120,6 @@ def next_steps(action: Callable[..., object] | str | None = None, /) -> list[Nex
     ]
 
 
-def possible(instance: Any) -> bool:
-    """Whether an action instance has a step here."""
-    return any(True for _ in _ways(instance))
-
-
 def _ways(instance: Any, unbounded: bool = False) -> Iterator[AheadView | None]:
     """Every way an action can go from here; None for one that raises."""
     base = binding.view

@@ -32,6 +32,10 @@ COMPILING = "checker/machine/compiling.py"
 ENGINES: dict[str, tuple[str, ...]] = {
     "statewalk.checker.engines.reference": (),
     "statewalk.checker.native": (),
+    "statewalk.checker.quick": (
+        "statewalk.checker.engines.reference",
+        "statewalk.checker.native",
+    ),
     "statewalk.checker.spark": ("statewalk.checker.native",),
 }
 

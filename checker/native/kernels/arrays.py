@@ -98,7 +98,8 @@ class Batch(NamedTuple):
     counters: Array  # (4,) int64
     fired: Array  # (R,) int64: transitions per root
     walks: Array  # (R,) int64
-    moves: Array  # (rows of the batch,) uint8: 1 where a transition was found
+    moves: Array  # (rows of the batch,) uint8: 1 where a transition was found that is no fault
+    moving: Array  # (R,) uint8: 0 for actions that are faults
 
 
 class Scratch(NamedTuple):

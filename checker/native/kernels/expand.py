@@ -100,7 +100,7 @@ def _fire_one(
     batch.used[partition] = at + wanted
     batch.counters[N_CANDIDATES] += int64(wanted)
     batch.fired[uint64(root)] += 1
-    batch.moves[uint64(position - first)] = 1
+    batch.moves[uint64(position - first)] |= batch.moving[uint64(root)]
     return DONE
 
 
@@ -163,7 +163,7 @@ def _fire(
         batch.counters[FIRST_ERROR] = -1
     if fired:
         batch.fired[uint64(root)] += fired
-        batch.moves[uint64(position - first)] = 1
+        batch.moves[uint64(position - first)] |= batch.moving[uint64(root)]
     return DONE
 
 

@@ -216,11 +216,12 @@ def _enter(number, walks, stride):
 def go_on(walks, tries, outcomes, scratch, stride, groups, kinds, ends, at, depth, budget):
     """Let each walk go on until it ends, or as far as it is known what the spec does.
 
-    ``ends`` (6,) int64 are: the first root of actions, their end, the end of terminal predicates,
-    the roots of steps and how many of them are properties, and whether no step means a deadlock,
-    which is then told. ``at`` (1,) int64 is the walk to go on with; ``budget`` bounds the steps.
-    Where a step cannot be completed nothing of it is kept: it is drawn again, the same numbers.
-    Returns DONE, or what has to grow before the call is repeated (SEGMENT_FULL: ``stride``).
+    ``ends`` (6 + R,) int64 are: the first root of actions, their end, the end of terminal
+    predicates, the roots of steps and how many of them are properties, whether no step means a
+    deadlock, which is then told, and for each root 0 if it is a fault, which ends no deadlock.
+    ``at`` (1,) int64 is the walk to go on with; ``budget`` bounds the steps. Where
+    a step cannot be completed nothing of it is kept: it is drawn again, the same numbers. Returns
+    DONE, or what has to grow before the call is repeated (SEGMENT_FULL: ``stride``).
 
     Slow twin:  statewalk.checker.behaviours.random_walk.Walk
     """
@@ -248,16 +249,21 @@ def go_on(walks, tries, outcomes, scratch, stride, groups, kinds, ends, at, dept
                 return SEGMENT_FULL if n_ways == -2 else SCRATCH_FULL
             walks.status[number] = WAITING
             continue
-        if n_ways == 0:
-            found = _KEPT
+        stuck = walks.length[number] >= 0
+        for way in range(n_ways):
+            stuck = stuck and not ends[6 + stride.root[way]]
+        if stuck:
+            end = _KEPT
             if ends[5]:
-                found = _is_terminal(number, walks, tries, scratch, end_action, end_terminal)
-            if found == _FULL:
+                end = _is_terminal(number, walks, tries, scratch, end_action, end_terminal)
+            if end == _FULL:
                 return SCRATCH_FULL
-            walks.status[number] = (
-                NO_STEP if found == _KEPT else WAITING if found == _MISSED else TOLD
-            )
-            continue
+            if end != _KEPT:
+                walks.status[number] = WAITING if end == _MISSED else TOLD
+                continue
+            if n_ways == 0:
+                walks.status[number] = NO_STEP
+                continue
         stride.cut[:] = 0
         stride.met[:] = 0
         chance = walks.chance[number]

@@ -73,6 +73,11 @@ class Roots:
     steps: tuple[Property, ...]
     n_step_properties: int
 
+    def moving(self) -> Array:
+        """Return for each root, (R,) uint8, whether its steps end a deadlock: faults do not."""
+        faults = [root.action is not None and root.action.fault for root in self.all]
+        return np.array([not fault for fault in faults], np.uint8)
+
 
 def make_roots(model: Model, options: SearchOptions, *, whole: bool = False) -> Roots:
     """The roots of what the options ask for. ``whole``: each property is one."""

@@ -6,18 +6,19 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from statewalk.checker.native.programs.expressions import Expressions
+from statewalk.checker.native.programs.choices import Choices
 from statewalk.checker.native.programs.operations import FALSE, NONE, TRUE
-from statewalk.checker.native.programs.runtime import ERRED, NOTHING, of_run
+from statewalk.checker.native.programs.runtime import ERRED, NOTHING
 from statewalk.checker.native.programs.translate import Held, Place
 from statewalk.checker.native.programs.values import Kind, Temporary, Value, joined, may_change
+from statewalk.checker.native.programs.whole import Cut
 from statewalk.dsl.source.tree import Function
 from statewalk.dsl.state.roles import Field
 from statewalk.dsl.values.lists import CHANGING
 from statewalk.dsl.words import declare
 
 
-class Calls(Expressions):
+class Calls(Choices):
     """Translates calls."""
 
     def _call(self, node: ast.Call) -> Held:
@@ -37,6 +38,9 @@ class Calls(Expressions):
             return self.changing(node)
         sort, domain = self.inferred(node.func.value)
         ours = self.machine.method(method, Value("", sort, domain)) is not None
+        fresh = isinstance(node.func.value, ast.Name) and node.func.value.id in self.frame.fresh
+        if fresh or self.machine.is_container(domain):
+            functions = []
         if functions and (method not in CHANGING or ours):
             owner = self.value(node.func.value)
             function = self.machine.method(method, owner)
@@ -124,16 +128,17 @@ class Calls(Expressions):
     def inlined(self, function: Function, first: Sequence[Held], node: ast.expr) -> Held:
         """Translate a call of one of the spec's functions, by its text."""
         arguments = function.node.args
-        if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs:
+        if arguments.vararg or arguments.kwarg or arguments.posonlyargs:
             raise self.no(node, "starred parameters")
-        names = [a.arg for a in arguments.args]
+        places_of = [a.arg for a in arguments.args]
+        names = [*places_of, *(a.arg for a in arguments.kwonlyargs)]
         given: dict[str, Held] = dict(zip(names, first, strict=False))
         called = node if isinstance(node, ast.Call) else None
         changed = self.mutated_names(function)
         if called is not None:
             if any(isinstance(p, ast.Starred) for p in called.args):
                 raise self.no(node, "starred arguments")
-            rest = names[len(first) :]
+            rest = places_of[len(first) :]
             if len(called.args) > len(rest):
                 raise self.no(node, "too many arguments")
             for name, part in zip(rest, called.args, strict=False):
@@ -198,87 +203,6 @@ class Calls(Expressions):
             found[name] = place
         return found
 
-    # -- choices and guards -----------------------------------------------------------------------
-
-    def _require(self, node: ast.Call) -> None:
-        if len(node.args) != 1 or node.keywords:
-            raise self.no(node, "a guard with other arguments")
-        yes, no = self.a.fresh("enabled"), self.a.fresh("disabled")
-        self.branch(node.args[0], yes, no)
-        self.a.label(no)
-        self.disable()
-        self.a.label(yes)
-
-    def _chosen(self, count: str) -> str:
-        """Return the index of the option that is tried."""
-        at = self.a.call("choose", f"ptr %run, i32 {count}")
-        with self.a.when(self.a.test("eq", at, "-1")):
-            self.disable()
-        self.give_up_unless(self.a.test("sge", at, "0"))
-        return at
-
-    def _any_of(self, node: ast.Call) -> Held:
-        if len(node.args) != 1 or node.keywords:
-            raise self.no(node, "a choice under fairness")
-        if self.purpose != "action":
-            raise self.no(node, "a choice in a property")
-        source = node.args[0]
-        if not isinstance(source, ast.GeneratorExp | ast.ListComp):
-            whole = None
-            if self.apart(source) is None:
-                whole = self._options(source)
-            if whole is not None:
-                return whole
-        options = self.temporary(lambda add: self._into(source, add), "list")
-        at = self._chosen(self.a.get(options.length))
-        place = self.a.op("add", self.a.get(options.first), at)
-        number = self.a.load(of_run(self.a, "arena"), place)
-        element = options.element
-        return Value(number, element.sort, element.domain, element.aliases, self.clock)
-
-    def _options(self, source: ast.expr) -> Value | None:
-        """Choose among the elements of a value, where the source is one."""
-        if isinstance(source, ast.Call):
-            found = self.meaning(source.func)
-            if found is not None and found[0] is range:
-                return None
-        held = self.expression(source)
-        a = self.a
-        if isinstance(held, Temporary):
-            at = self._chosen(a.get(held.length))
-            number = a.load(of_run(a, "arena"), a.op("add", a.get(held.first), at))
-            e = held.element
-            return Value(number, e.sort, e.domain, e.aliases, self.clock)
-        self.check(held)
-        pool = a.at(self._pool(), self.asked(self.machine.options_of, [held.operand]))
-        at = self._chosen(a.load(pool, "0"))
-        number = a.load(pool, a.op("add", at, "1"))
-        sort, domain, aliases = self.of_elements(held)
-        return Value(number, sort, domain, aliases, self.clock)
-
-    def _into(self, source: ast.expr, add: Callable[[Value], None]) -> None:
-        frame = self.frame
-        saved = dict(frame.names), dict(frame.variables)
-
-        def one(held: Held) -> None:
-            if isinstance(held, Value) and held.operand == "pair":
-                assert self.pair is not None
-                held = self.apply(self.machine.builtin("(a0, a1)", 2, "any"), [*self.pair])
-            add(self.number(held))
-
-        self.each(source, one)
-        frame.names, frame.variables = saved
-
-    def _old(self, node: ast.Call) -> Held:
-        if self.side or self.purpose != "step":
-            raise self.no(node, "old where no step is looked at")
-        self.side = 1
-        try:
-            found = self.number(self.expression(node.args[0]))
-        finally:
-            self.side = 0
-        return Value(found.operand, found.sort, found.domain, frozenset(), self.clock)
-
     # -- loops that give one value ----------------------------------------------------------------
 
     def _any(self, node: ast.Call) -> Held:
@@ -315,6 +239,10 @@ class Calls(Expressions):
 
     def _sum_of(self, node: ast.Call) -> Held | None:
         a = self.a
+        key = (*self.frame.key, "sum", node.lineno, node.col_offset)
+        if key in self.kinds:  # it was found to be a sum of what may be no integers
+            whole = self.number(self.temporary(lambda add: self._into(node.args[0], add), "list"))
+            return self.apply(self.machine.builtin("sum(a0)", 1, "any"), [whole], scalar=True)
         total = a.var("0")
         sorts: set[str] = set()
 
@@ -332,7 +260,7 @@ class Calls(Expressions):
         else:
             self.each(source, one)
         if not sorts <= {"int", "bool"}:
-            raise self.no(node, "a sum of what may be no integers")
+            self.learn_kind(key, Kind("any", None))
         return Value(a.get(total), "int")
 
     def _len(self, node: ast.Call) -> Held | None:
@@ -380,6 +308,8 @@ class Calls(Expressions):
         for keyword in node.keywords:
             if keyword.arg == "default" and not any(k.arg == "key" for k in node.keywords):
                 return self._with_default(node, keyword.value)
+            if any(k.arg == "default" for k in node.keywords):
+                return self._best_of_list(node)
             if keyword.arg != "key" or not isinstance(keyword.value, ast.Lambda):
                 raise self.no(node, "an argument that is not translated")
             key = keyword.value
@@ -430,6 +360,32 @@ class Calls(Expressions):
         whole = self.number(self.temporary(lambda add: self._into(node.args[0], add), "list"))
         text = f"{found[0].__name__}(a0, default=a1)"
         return self.apply(self.machine.builtin(text, 2, "any"), [whole, self.value(default)])
+
+    def _best_of_list(self, node: ast.Call) -> Held:
+        """``min`` and ``max`` by a key that looks at its argument alone, with a default."""
+        keywords = {k.arg: k.value for k in node.keywords}
+        key = keywords.get("key")
+        if not isinstance(key, ast.Lambda) or len(keywords) != 2:
+            raise self.no(node, "an argument that is not translated")
+        leaves: dict[str, ast.expr] = {}
+        try:
+            looking = self._cut_argument(key, leaves, frozenset(), False)
+        except Cut:
+            raise self.no(key, "a key that does more than look") from None
+        if leaves:
+            raise self.no(key, "a key that looks at more than its argument")
+        whole = self.number(self.temporary(lambda add: self._into(node.args[0], add), "list"))
+        template = ast.copy_location(
+            ast.Call(
+                node.func, [ast.Name("a0", ast.Load())],
+                [ast.keyword("key", looking), ast.keyword("default", ast.Name("a1", ast.Load()))],
+            ),
+            node,
+        )  # fmt: skip
+        operation = self.machine.operations.expression(
+            template, ["a0", "a1"], self.frame.function, "any"
+        )
+        return self.apply(operation, [whole, self.value(keywords["default"])])
 
     def _extreme(self, node: ast.Call, name: str) -> Value:
         """``min(a, b)`` and ``max(a, b)``."""

@@ -26,8 +26,17 @@ from statewalk.dsl.state.roles import Field, Role
 from statewalk.dsl.values.domains import ANYTHING, Domain, domain_of
 from statewalk.dsl.values.lists import CHANGING
 from statewalk.dsl.values.records import Record
+from statewalk.dsl.values.stored import FrozenDict, FrozenList
+from statewalk.dsl.words import declare
 
 _FEW = 6
+NEW = (
+    ast.List, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.BinOp, ast.Tuple,
+    ast.Constant,
+)  # fmt: skip
+"""Expressions that make something that nobody else knows."""
+FIZZ = "statewalk.dsl.fizz.runtime.values"
+"""The module of the values that only `.fizz` has."""
 
 
 class Knowledge:
@@ -116,6 +125,10 @@ class Knowledge:
             return len(domain.options) <= _FEW
         return 0 < sum(len(cls._instances) for cls in self.role_classes(domain)) <= _FEW
 
+    def is_container(self, domain: Domain | None) -> bool:
+        """Return whether all members of a domain are containers, whose methods are Python's own."""
+        return domain is not None and domain.kind not in ("scalar", "record")
+
     def is_role_domain(self, domain: Domain | None) -> bool:
         """Return whether all members are roles, or None."""
         return bool(self.role_classes(domain))
@@ -184,6 +197,8 @@ class Knowledge:
 
     def method(self, name: str, owner: Value) -> Function | None:
         """Return the method that a call of an owner runs; None where that is not known."""
+        if self.is_container(owner.domain):
+            return None
         classes: list[type] = list(self.role_classes(owner.domain))
         if not classes and owner.domain is not None:
             classes = list(self._records_of(owner.domain))
@@ -254,6 +269,8 @@ class Knowledge:
 
     def makes_more(self, cls: type) -> bool:
         """Return whether making a record runs code of its class."""
+        if cls.__module__ == FIZZ:
+            return False
         return any(
             getattr(cls, name, None) is not getattr(Record, name, None)
             for name in ("__init__", "__post_init__")
@@ -275,13 +292,57 @@ class Knowledge:
             )
         return known[id(function)]
 
+    def is_shared(self, function: Function, name: str) -> bool:
+        """Return whether what a local holds may have another name: it came from one, or got one."""
+        if name in {a.arg for a in walk(function.node) if isinstance(a, ast.arg)}:
+            return True
+        looked: set[int] = set()
+        for node in walk(function.node):
+            if isinstance(node, ast.Assign | ast.AnnAssign):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                if any(isinstance(t, ast.Name) and t.id == name for t in targets):
+                    if not isinstance(node.value, NEW) or len(targets) > 1:
+                        return True
+            elif isinstance(node, ast.AugAssign | ast.Compare | ast.BinOp | ast.Subscript):
+                looked |= {id(part) for part in ast.iter_child_nodes(node)}
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                if self.is_looking(function, node.func.id):
+                    looked |= {id(part) for part in node.args}
+            elif isinstance(node, ast.For | ast.comprehension):
+                looked.add(id(node.iter))
+            elif isinstance(node, ast.If | ast.While | ast.IfExp | ast.Assert):
+                looked.add(id(node.test))
+        bound = sum(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
+                    for n in walk(function.node))  # fmt: skip
+        direct = sum(
+            isinstance(n, ast.Assign | ast.AnnAssign | ast.AugAssign)
+            and any(isinstance(t, ast.Name) and t.id == name
+                    for t in (n.targets if isinstance(n, ast.Assign) else [n.target]))
+            for n in walk(function.node)
+        )  # fmt: skip
+        return bound != direct or any(
+            isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)
+            and id(n) not in looked
+            for n in walk(function.node)
+        )  # fmt: skip
+
+    def is_looking(self, function: Function, name: str) -> bool:
+        """Return whether a name is a builtin, or a choice, that keeps nothing it is given."""
+        if name in self.locals(function):
+            return False
+        space = function.module.namespace
+        return (name in space and space[name] is declare.any_of) or (
+            name not in space and name in ("len", "any", "all", "sum", "min", "max", "sorted")
+        )
+
     def bound_once(self, function: Function, name: str) -> bool:
         """Return whether one place only binds a name."""
         bound = [
             n for n in walk(function.node)
             if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
         ]  # fmt: skip
-        arguments = {a.arg for a in function.node.args.args}
+        parameters = function.node.args
+        arguments = {a.arg for a in (*parameters.args, *parameters.kwonlyargs)}
         return len(bound) == 1 and name not in arguments and name not in self.mutated(function)
 
     def times_bound(self, function: Function, name: str) -> int:
@@ -302,7 +363,8 @@ class Knowledge:
         """Return the values of parameters that are left out."""
         names = [a.arg for a in function.node.args.args]
         values = function.function.__defaults__ or ()
-        return dict(zip(names[len(names) - len(values) :], values, strict=True))
+        named = function.function.__kwdefaults__ or {}
+        return dict(zip(names[len(names) - len(values) :], values, strict=True)) | named
 
 
 def _hint(value: Any) -> Any:
@@ -314,6 +376,13 @@ def _hint(value: Any) -> Any:
     if type(value) is tuple and value:
         parts = tuple(map(_hint, value))
         return object if object in parts else GenericAlias(tuple, parts)
+    if isinstance(value, FrozenList | FrozenDict) and value:
+        columns = [value] if isinstance(value, FrozenList) else [value.keys(), value.values()]
+        hints = [set(map(_hint, column)) for column in columns]
+        if all(len(found) == 1 and object not in found for found in hints):
+            return GenericAlias(
+                list if len(columns) == 1 else dict, tuple(found.pop() for found in hints)
+            )
     return object
 
 

@@ -101,7 +101,7 @@ class Machine(Knowledge):
     def note_values(self) -> None:
         """Give numbers to the value ids that slots have got, wherever they come from."""
         if len(self.layout.slots) > MOST_SLOTS:
-            raise GaveUp(f"more than {MOST_SLOTS} variables")
+            raise GaveUp(f"more than {MOST_SLOTS} variables", every=True)
         new = self.layout.slots[len(self._noted) :]
         self._noted += [0] * len(new)
         grown, self.learned.grown = self.learned.grown, []
@@ -117,7 +117,7 @@ class Machine(Knowledge):
             return NOTHING
         number = self.numbers.of(value)
         if type(value) is int and number >= BASE:
-            raise GaveUp(f"{value} is too large a number for a program")
+            raise GaveUp(f"{value} is too large a number for a program", every=True)
         return number
 
     def _store(self, number_of_slot: int, number: int) -> int | None:

@@ -23,12 +23,13 @@ from statewalk.dsl.values.stored import freeze, intern_key
 class GaveUp(Exception):
     """A program cannot go on: what its translation relied on is not so. The text says what.
 
-    ``function`` is the qualified name of the root's function, where it is known.
+    ``function`` is the qualified name of the root's function, where it is known; with ``every``
+    no program can go on, as they all read the values of the state.
     """
 
-    def __init__(self, what: str, function: str = "") -> None:
+    def __init__(self, what: str, function: str = "", *, every: bool = False) -> None:
         super().__init__(what)
-        self.function = function
+        self.function, self.every = function, every
 
 
 class Numbers:

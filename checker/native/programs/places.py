@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from statewalk.checker.native.programs.calls import Calls
+from statewalk.checker.native.programs.knowledge import NEW
 from statewalk.checker.native.programs.operations import TRUE, Operation
 from statewalk.checker.native.programs.runtime import ERRED, NOTHING
 from statewalk.checker.native.programs.translate import Frame, Held, Place
@@ -34,8 +36,9 @@ class Places(Calls):
     def _bind_changed(self, target: ast.Name, value: Held, source: ast.expr) -> None:
         """Bind a local that is changed in place: to something new, or as a name for a place."""
         aliases = value.aliases if isinstance(value, Value) else frozenset()
-        if not aliases and self._is_new(source):
+        if self._is_new(source):
             self.bind(target.id, value)
+            self.frame.fresh.add(target.id)
             return
         place = self.hold(source) if aliases else None
         if place is None or self.machine.times_bound(self.frame.function, target.id) > 1:
@@ -48,7 +51,9 @@ class Places(Calls):
             return not any(
                 isinstance(n, ast.Name) and self._is_changed(n.id) for n in ast.walk(node)
             )
-        return isinstance(node, _NEW)
+        if isinstance(node, ast.IfExp):
+            return self._is_new(node.body) and self._is_new(node.orelse)
+        return isinstance(node, NEW)
 
     def hold(self, node: ast.expr) -> Place | None:
         """Return the place that an expression is, as it is now; None where it is none."""
@@ -75,6 +80,7 @@ class Places(Calls):
             return Place(
                 lambda: self.apply(reading, [whole.get()], domain),
                 lambda v: whole.put(self._changed(changing, whole.get(), v)), whole.field, born,
+                whole.loose,
             )  # fmt: skip
         if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Slice):
             apart = self.apart(node.value)
@@ -95,12 +101,13 @@ class Places(Calls):
             return Place(
                 lambda: self.apply(looking, [outer.get(), at], domain),
                 lambda v: outer.put(self._changed(setting, outer.get(), at, v)), outer.field,
-                born,
+                born, outer.loose,
             )  # fmt: skip
         return None
 
     def _changed(self, operation: Operation, whole: Value, *parts: Value) -> Value:
-        return self.apply(operation, [whole, *parts], whole.domain, scalar=True)
+        found = self.apply(operation, [whole, *parts], whole.domain, scalar=True)
+        return found.knowing(*parts)
 
     def _held_name(self, node: ast.Name) -> Place | None:
         """The place that a local is: what it is a name for, or itself where it is its own."""
@@ -108,7 +115,9 @@ class Places(Calls):
         if name in frame.places:
             return self.place_of(name)
         held = self.local(name, node)
-        if not isinstance(held, Value) or held.aliases or name not in frame.variables:
+        if not isinstance(held, Value) or name not in frame.variables:
+            return None
+        if held.aliases and name not in frame.fresh:
             return None
         if name not in self.mutated_names(frame.function):
             return None
@@ -116,7 +125,9 @@ class Places(Calls):
         def get() -> Value:
             return self.local_of(frame, name)
 
-        return Place(get, lambda v: self.bind_in(frame, name, v), "", self.clock)
+        return Place(
+            get, lambda v: self.bind_in(frame, name, v), "", self.clock, bool(held.aliases)
+        )
 
     def local_of(self, frame: Frame, name: str) -> Value:
         """Return what a local of a frame holds now."""
@@ -134,6 +145,8 @@ class Places(Calls):
         place = self.hold(target)
         if place is None:
             raise self.no(target, "an assignment to what is no place, or of several kinds")
+        if place.loose and not isinstance(getattr(target, "value", None), ast.Name):
+            raise self.no(target, "changed in place, and perhaps known by another name")
         place.put(value)
         if place.field:
             self.replace(place.field)
@@ -147,7 +160,7 @@ class Places(Calls):
         for frame in self.frames:
             for name, place in frame.places.items():
                 if place.field == changed.field:
-                    frame.places[name] = Place(place.get, place.put, place.field, self.clock)
+                    frame.places[name] = replace(place, born=self.clock)
 
     def field_now(self, held: Field, owner: Value) -> Value:
         """Return what a field of a role holds."""
@@ -181,6 +194,8 @@ class Places(Calls):
         place = self.hold(node)
         if place is None:
             raise self.no(node, "a change of what is no place, or has several names")
+        if place.loose and not isinstance(node, ast.Name):
+            raise self.no(node, "changed in place, and perhaps known by another name")
         place.put(value)
         if place.field:
             if not isinstance(node, ast.Name):
@@ -243,9 +258,3 @@ class Places(Calls):
     def _clear_elements(self, held: Field, owner: Value) -> None:
         for _ in self.each_slot(held, owner):
             self.write(self.slot_at, str(NOTHING))
-
-
-_NEW = (
-    ast.List, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.BinOp, ast.Tuple,
-    ast.Constant,
-)  # fmt: skip

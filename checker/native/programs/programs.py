@@ -32,6 +32,7 @@ _SIGNATURE = ctypes.CFUNCTYPE(
     ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32
 )
 _UNEXPECTED = "a fault of the translator:"
+_ROW, _WIDTH, _SHIFT, _STRIDE = map(RUN.index, ("row", "width", "shift", "stride"))
 _IN_ALL = 5  # times the evaluations of one root, before any gets a program
 
 
@@ -187,7 +188,8 @@ class Programs:
         self._names: list[str] = []
         self._reads: dict[str, int] = {}
         self._leaves = np.zeros(1 << 10, np.int32)
-        self.room = Room(self.machine.tables)
+        self._leaves_at = self._leaves.ctypes.data
+        self._room()
         if options.programs == "all" and not options.symmetry:
             self._explode(options)
 
@@ -207,7 +209,11 @@ class Programs:
         self.machine = Machine(self.model, *self.model.tree)  # type: ignore[misc]
         self._translation = Translation(self.machine)
         self._translation.refused = refused
+        self._room()
+
+    def _room(self) -> None:
         self.room = Room(self.machine.tables)
+        self._words = self.room.words.ctypes.data
 
     @property
     def exploded(self) -> set[tuple[str, str]]:
@@ -290,7 +296,8 @@ class Programs:
             name = translation.names[wanted.key]
             code = self._code(name)
             held = np.array([machine.numbers.of(a) for a in wanted.text.arguments] or [0], np.int32)
-            self._arguments[number], self._calls[number] = held, _SIGNATURE(code)
+            self._arguments[number] = held
+            self._calls[number] = _SIGNATURE(code), held.ctypes.data
             self.roots[number], self._wanted[number] = self._all[number], wanted
             self._at[number] = self.learned.install(number, code, held.ctypes.data)
             for read in translation.reads[name] if number < self.learned.n_bits else ():
@@ -309,7 +316,7 @@ class Programs:
         old, self._engines = self._engines, [compiled(text, fully=True) for text in self._texts]
         for number, wanted in self._wanted.items():
             code = self._code(self._translation.names[wanted.key])
-            self._calls[number] = _SIGNATURE(code)
+            self._calls[number] = _SIGNATURE(code), self._calls[number][1]
             self.learned.programs[self._at[number], 0] = code
         del old
 
@@ -327,7 +334,7 @@ class Programs:
         try:
             self._complete(number, row, before)
         except GaveUp as why:
-            if self.exploded:
+            if self.exploded or why.every:
                 raise
             name = self._wanted[number].name
             self.excluded |= {name}
@@ -342,37 +349,47 @@ class Programs:
             np.array(row, np.uint32) if before is None
             else np.array([row, _as_long(before, row)], np.int64).T.reshape(-1).copy()
         )  # fmt: skip
-        width = len(row)
+        self.look(held.ctypes.data, len(row), with_before=before is not None)
+        leaves = self.leaves(number)
+        count = self._runs[number] = self._runs.get(number, 0) + 1
+        if count & (count - 1) == 0 or ERROR in leaves:
+            self._compare(number, row, before, leaves)
+
+    def look(self, address: int, width: int, *, with_before: bool = False) -> None:
+        """Let programs run in a row of uint32; or in two of int64, interleaved: after, before."""
         words = self.room.words
-        for name, value in (
-            ("row", held.ctypes.data), ("width", width), ("shift", 2 if before is None else 3),
-            ("stride", 1 if before is None else 2),
-        ):  # fmt: skip
-            words[RUN.index(name)] = value
+        words[_ROW], words[_WIDTH] = address, width
+        words[_SHIFT], words[_STRIDE] = (3, 2) if with_before else (2, 1)
+
+    def readers(self, field: str) -> int:
+        """Return the roots, as bits, that may read a field of this name."""
+        return self._reads.get(field, 0)
+
+    def leaves(self, number: int) -> list[int]:
+        """Return the leaves of a root in the row that is looked at; Python answers what is missed.
+
+        Raises:  `GaveUp` where the program cannot go on
+        """
+        call, arguments = self._calls[number]
         while True:
-            found = self._calls[number](
-                words.ctypes.data,
-                self._arguments[number].ctypes.data,
-                self._leaves.ctypes.data,
-                len(self._leaves),
-            )
+            leaves = self._leaves
+            found = call(self._words, arguments, self._leaves_at, len(leaves))
+            if found >= 0:
+                return leaves[:found].tolist() if found else []
             if found == -1:
                 self._learn(number)
             elif found == -2:
-                self._leaves = np.zeros(2 * len(self._leaves), np.int32)
-            elif found < 0:
-                raise self._gave_up(number, "gave up")
+                self._leaves = np.zeros(2 * len(leaves), np.int32)
+                self._leaves_at = self._leaves.ctypes.data
             else:
-                break
-        count = self._runs[number] = self._runs.get(number, 0) + 1
-        leaves = self._leaves[:found].tolist()
-        if count & (count - 1) == 0 or ERROR in leaves:
-            self._compare(number, row, before, leaves)
+                raise self._gave_up(number, "gave up")
 
     def _learn(self, number: int) -> None:
         try:
             self.machine.learn(self.room.missed())
         except GaveUp as why:
+            if why.every:
+                raise
             raise GaveUp(str(why), self._wanted[number].name) from None
 
     def _compare(

@@ -8,7 +8,7 @@ from typing import Any
 from statewalk.checker.native.programs.places import Places
 from statewalk.checker.native.programs.runtime import DONE, FAILED, NOTHING
 from statewalk.checker.native.programs.translate import Held
-from statewalk.checker.native.programs.values import Kind, Value, joined, may_change
+from statewalk.checker.native.programs.values import Kind, Sort, Value, joined, may_change
 from statewalk.dsl.state.roles import Field
 
 _MOST_TURNS = 100_000
@@ -148,13 +148,20 @@ class Statements(Places):
             if all(isinstance(part, ast.Name) for part in target.elts):
                 self.assign(target, value)
                 return
-            if not isinstance(source, ast.Tuple) or len(source.elts) != len(target.elts):
+            if any(isinstance(part, ast.Starred) for part in (*target.elts, source)):
                 raise self.no(target, "an assignment of several")
+            count = len(target.elts)
+            listed = isinstance(source, ast.Tuple) and len(source.elts) == count
             whole = self.number(value)
             for at, part in enumerate(target.elts):
-                sort, domain = self.inferred(source.elts[at])
-                operation = self.machine.builtin(f"a0[{at}]", 1, sort)
-                self._assign_to(part, self.apply(operation, [whole], domain), source.elts[at])
+                from_part = source.elts[at] if listed and isinstance(source, ast.Tuple) else source
+                sort: Sort = "any"
+                domain = None
+                if listed:
+                    sort, domain = self.inferred(from_part)
+                text = f"a0[{at}]" if listed else f"_unpacked(a0, {count}, {at})"
+                found = self.apply(self.machine.builtin(text, 1, sort), [whole], domain)
+                self._assign_to(part, found, from_part)
         else:
             raise self.no(target, "an assignment")
 
@@ -173,6 +180,9 @@ class Statements(Places):
         one = self.value(target)
         other = self.value(node.value)
         found = self._augmented(node.op, one, other, node)
+        place = self.hold(target) if one.aliases else None
+        if place is not None and place.loose:
+            raise self.no(target, "changed in place, and perhaps known by another name")
         self.put(target, found)
         if one.aliases and isinstance(target, ast.Attribute):
             self.touch(target.attr, inside=False)
@@ -189,7 +199,9 @@ class Statements(Places):
         if isinstance(node.target, ast.Name) and not (
             one.domain is not None and not may_change(one.domain)
         ):
-            raise self.no(node.target, "changed in place by an operator")
+            if one.aliases or self.machine.is_shared(self.frame.function, node.target.id):
+                raise self.no(node.target, "changed in place by an operator")
+            return self.combined(operator, one, other).knowing(other)
         sign = ast.unparse(ast.AugAssign(ast.Name("x"), operator, ast.Name("y")))
         return self.apply(self.machine.in_place(sign), [one, other], one.domain, scalar=True)
 
@@ -224,7 +236,7 @@ class Statements(Places):
             self.machine.method_change(method, count), [base, *arguments], base.domain,
             scalar=True,
         )  # fmt: skip
-        self._change(place, made)
+        self._change(place, made.knowing(*arguments))
         if isinstance(result, Value):
             result = Value(
                 result.operand, result.sort, result.domain, result.aliases, self.clock,

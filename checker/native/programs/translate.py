@@ -56,6 +56,7 @@ class Place:
     put: Callable[[Value], None]
     field: str
     born: int
+    loose: bool = False  # new, but what is in it is not
 
 
 @dataclass
@@ -68,6 +69,7 @@ class Frame:
     places: dict[str, Place] = field(default_factory=dict)  # names for places
     variables: dict[str, str] = field(default_factory=dict)
     born: dict[str, int] = field(default_factory=dict)
+    fresh: set[str] = field(default_factory=set)  # containers that nobody else knows
     result: str = ""
     end: str = ""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from statewalk.dsl.state.dict_views import DictView
@@ -32,6 +32,11 @@ class Value:
     aliases: frozenset[str] = frozenset()
     born: int = 0
     constant: tuple[Any, ...] = ()
+
+    def knowing(self, *parts: Value) -> Value:
+        """Return this container, with the aliases of what is put into it."""
+        more = frozenset(name for part in parts for name in part.aliases)
+        return replace(self, aliases=self.aliases | more) if more else self
 
 
 @dataclass

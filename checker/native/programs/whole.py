@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
+from statewalk.checker.native.programs.knowledge import FIZZ
 from statewalk.checker.native.programs.translate import Body, Held
 from statewalk.checker.native.programs.values import (
     Sort,
@@ -26,7 +28,7 @@ _SUMS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul"}
 _PURE = frozenset({
     "len", "min", "max", "sum", "any", "all", "sorted", "tuple", "list", "set", "frozenset", "dict",
     "abs", "range", "zip", "enumerate", "isinstance", "reversed", "str", "bool", "int", "divmod",
-    "pow",
+    "pow", "hasattr", "getattr", "dir", "round", "ord", "chr", "repr",
 })  # fmt: skip
 _TRUTHS = frozenset({"any", "all", "isinstance", "bool"})
 _LOOPS = (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
@@ -98,7 +100,9 @@ class Wholes(Body):
         if isinstance(node, ast.Attribute):
             owner = self.meaning(node.value)
             if owner is not None and (
-                isinstance(owner[0], type) or type(owner[0]).__name__ == "module"
+                isinstance(owner[0], type)
+                or type(owner[0]).__name__ == "module"
+                or type(owner[0]).__module__ == FIZZ
             ):
                 return (getattr(owner[0], node.attr),) if hasattr(owner[0], node.attr) else None
         return None
@@ -271,11 +275,14 @@ class Wholes(Body):
         ]
         found = self.meaning(node.func)
         if found is not None:
-            if not self._is_pure(found[0]):
+            if not self._is_pure(found[0]) and not _is_first(found[0], node):
                 raise Cut
             return ast.Call(node.func, arguments, keywords)
         if isinstance(node.func, ast.Attribute) and node.func.attr in LOOKING_METHODS:
-            if self.machine.methods(node.func.attr):
+            if self.machine.methods(node.func.attr) and not (
+                _names(node.func.value).isdisjoint(bound)
+                and self.machine.is_container(self.inferred(node.func.value)[1])
+            ):
                 raise Cut
             owner = self._cut(node.func.value, leaves, bound, eager)
             return ast.Call(ast.Attribute(owner, node.func.attr, ast.Load()), arguments, keywords)
@@ -298,13 +305,14 @@ class Wholes(Body):
         if isinstance(callee, type):
             if issubclass(callee, Record):
                 return not self.machine.makes_more(callee)
-            return callee.__name__ in _PURE or callee is Bag or is_pure_library(callee)
+            known = callee.__name__ in _PURE or callee.__module__ == FIZZ or callee is Bag
+            return known or is_pure_library(callee)
         if getattr(callee, "__module__", "") == "builtins":
             return callee.__name__ in _PURE
         function = self.machine.function_of(callee)
         if function is not None:
             return bool(self.machine.is_pure(function))
-        return is_pure_library(callee)
+        return is_pure_library(callee) or _is_plain(callee)
 
     def _cut_loop(
         self, node: Any, leaves: dict[str, ast.expr], bound: frozenset[str], eager: bool
@@ -426,6 +434,18 @@ class Wholes(Body):
         if function is not None:
             return self._returned(function)
         return "any", None
+
+
+def _is_first(callee: Any, node: ast.Call) -> bool:
+    """Whether a call takes the first of a generator that nobody else has."""
+    return callee is next and bool(node.args) and isinstance(node.args[0], ast.GeneratorExp)
+
+
+def _is_plain(callee: Any) -> bool:
+    """Whether this is a function of a module that declares nothing: it cannot read the state."""
+    module = str(getattr(callee, "__module__", ""))
+    ours = module.startswith(("statewalk.dsl.", "statewalk.checker."))
+    return isinstance(callee, FunctionType) and (not ours or module == FIZZ)
 
 
 def _names(node: ast.AST) -> frozenset[str]:

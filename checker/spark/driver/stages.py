@@ -206,6 +206,7 @@ class Spread:
             n_step_properties=roots.n_step_properties,
             ordinal_bits=search.ordinal_bits,
             deadlock=search.model.check_deadlock and search.options.wants(DEADLOCK),
+            moving=roots.moving(),
             groups=search.groups(0, roots.first_action),
             terminal_groups=search.groups(roots.end_action, roots.end_terminal),
             n_watched=len(roots.watched),

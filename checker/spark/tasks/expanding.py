@@ -159,6 +159,7 @@ class Expander:
         plan, worker, report = self.plan, self.worker, self.report
         n = len(here.rows.fp)
         worker.begin(0, n, plan.first_action)
+        worker.batch.moving[:] = plan.moving
         moved = np.zeros(n, np.bool_)
         asked = np.ones(n, np.bool_)
         if chosen is not None:

@@ -156,6 +156,7 @@ class Plan:
     n_step_properties: int
     ordinal_bits: int
     deadlock: bool
+    moving: Array
     groups: Array
     terminal_groups: Array
     n_watched: int

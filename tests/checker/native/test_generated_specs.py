@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from statewalk.checker import native
+from statewalk.checker import native, quick
 from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.engines import reference
 from statewalk.dsl.loader import load
@@ -39,6 +39,8 @@ def agree(seed: int, folder: Path, unset: float = 0.0) -> None:
     assert expected == told(native.explore(optimised, options(2))), seed
     early = replace(options(), program_after=0)
     assert expected == told(native.explore(optimised, early)), seed
+    found = quick.explore(optimised, options())
+    assert found is None or expected == told(found), seed
 
 
 @pytest.mark.parametrize("seed", some(range(12), every=3))

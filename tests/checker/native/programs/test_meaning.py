@@ -60,6 +60,15 @@ class Box(Role):
     def seen(self) -> int:
         return max((m.n for m in net.sent if isinstance(m, Ping)), default=0)
 
+    def grow(self, *, by: int, twice: bool = False) -> None:
+        self.n += 2 * by if twice else by
+
+    def count(self, x: int) -> int:
+        return x + self.n
+
+    def append(self, x: int) -> None:
+        self.n += x
+
     @action
     def go(self) -> None:
 @
@@ -243,6 +252,81 @@ BODIES: dict[str, tuple[str, bool]] = {
         require(self.n < 2)
         self.counts = {f"{self.n}-{self.index}": self.n}
         self.n += 1""", True),
+    "a number that is too large for a program": ("""
+        require(self.n < 2)
+        self.n += 1
+        self.m = 20_000_000
+        self.counts["k"] = 20_000_000""", True),
+    "a local dict of what the state holds": ("""
+        require(self.n < 2)
+        found = {k: v.n for k, v in self.table.items() if k != 5}
+        found[7] = self.n
+        self.n += 1
+        self.counts = {str(k): v for k, v in found.items()}""", True),
+    "a local that holds a reference to what changes": ("""
+        require(self.n < 2)
+        self.n += 1
+        found = [self.log]
+        found.append([])
+        self.log.append(1)
+        self.m = len(found[0])""", False),
+    "what is in a local list is changed": ("""
+        require(self.n < 2)
+        self.n += 1
+        self.jobs = [Item(0)]
+        found = [job for job in self.jobs]
+        found[0].n = 2
+        self.m = self.jobs[0].n""", False),
+    "an operator on a local list": ("""
+        require(self.n < 2)
+        can = ["a"] * self.n
+        can += ["b"] * (self.m is None)
+        can += ["c"]
+        self.n += 1
+        self.counts[any_of(can)] = 1""", True),
+    "an operator on a list with two names": ("""
+        require(self.n < 2)
+        self.n += 1
+        one = [1]
+        other = one
+        one += [2]
+        self.m = len(other)""", False),
+    "an operator on a list that is in another": ("""
+        require(self.n < 2)
+        self.n += 1
+        one = [1]
+        other = [one]
+        one += [2]
+        self.m = len(other[0])""", False),
+    "methods of lists that a role has too": ("""
+        require(len(self.log) < 2)
+        self.log.append(self.log.count(1))
+        self.n = self.log.index(0)""", True),
+    "several places at once": ("""
+        require(self.n < 2)
+        self.n, self.m = max((self.n + 1, i) for i in (1, 2))""", True),
+    "the first of a generator": ("""
+        require(self.n < 2)
+        self.n = next((b.n + 1 for b in boxes if b.n < 2 and b is not None), 5)""", False),
+    "the first of a list": ("""
+        require(self.n < 2)
+        self.log = [self.n]
+        self.n += next((k for k in (3, 2, 1) if k < 2), 5)""", True),
+    "sums of what may be None or lists": ("""
+        require(self.n < 2)
+        self.bag.append((self.n,))
+        self.n += 1
+        self.counts = {str(k): k for k in sum(self.bag, ())}
+        self.m = sum(b.n if b.m is None else b.m for b in boxes) // 9""", True),
+    "the greatest by a key, or something else": ("""
+        require(self.n < 2)
+        best = max((t for t in self.bag if t), key=lambda t: (t[0], -len(t)), default=None)
+        self.m = None if best is None else best[0]
+        self.bag.append((self.n, 1))
+        self.n += 1""", True),
+    "parameters by name": ("""
+        require(self.n < 2)
+        self.grow(by=1)""", True),
 }  # fmt: skip
 
 
