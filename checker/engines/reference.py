@@ -31,7 +31,7 @@ from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.symmetry.breaking import STATES, Sample
 from statewalk.checker.symmetry.group import Symmetry
 from statewalk.dsl.kinds import OfKind
-from statewalk.dsl.model import Action, Model, Outcome
+from statewalk.dsl.model import Action, Model, Outcome, Property
 from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.view import Disabled, State
 

@@ -250,8 +250,8 @@ def go_on(walks, tries, outcomes, scratch, stride, groups, kinds, ends, at, dept
             walks.status[number] = WAITING
             continue
         stuck = walks.length[number] >= 0
-        for way in range(n_ways):
-            stuck = stuck and not ends[6 + stride.root[way]]
+        for at_way in range(n_ways):
+            stuck = stuck and not ends[6 + stride.root[at_way]]
         if stuck:
             end = _KEPT
             if ends[5]:
