@@ -40,7 +40,6 @@ MAY_READ_A_CLOCK = {
     "checker/history/decide/weak.py": LIMIT,
     "checker/liveness/explore.py": LIMIT,
     "checker/machine/ahead.py": SAME,
-    "checker/machine/early.py": "signals that come at once",
     "checker/machine/limits.py": "signals that come at once",
     "checker/machine/locks.py": WAITS,
     "checker/machine/signals.py": "signals that come at once",

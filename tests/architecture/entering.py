@@ -33,7 +33,7 @@ ENTERS: dict[str, str] = {
     ),
     "checker/contract": "Model dsl/words machine",
     "checker/diary": "dsl/errors dsl/files library machine page traces",
-    "checker/disk": "dsl/errors dsl/files dsl/model contract machine native",
+    "checker/disk": "dsl/errors dsl/files dsl/model contract machine native quick",
     "checker/engines": "Model dsl/source dsl/state dsl/values contract machine states symmetry",
     "checker/explore": (
         "Model dsl/annotations dsl/binding dsl/state dsl/values contract engines machine page "
