@@ -17,7 +17,7 @@ from statewalk.checker.engines import reference
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.engines.reference import Entry, Row
 from statewalk.checker.engines.repeats import Repeats
-from statewalk.checker.machine.ahead import Beside, are_kept
+from statewalk.checker.machine.ahead import Background, are_kept
 from statewalk.checker.native.kernels.arrays import EVENT, FIRST_RESULT
 from statewalk.checker.native.learn.learned import Learned
 from statewalk.checker.native.learn.learning import Roots, make_roots
@@ -55,7 +55,7 @@ def explore_uncompiled(model: Model, options: SearchOptions) -> Exploration | No
     if not fits(model, options) or are_kept():
         return None
     large = False
-    with Beside(getattr(options.on_progress, "compiling", _nothing)) as compiling:
+    with Background(getattr(options.on_progress, "compiling", _nothing)) as compiling:
 
         def interrupted() -> bool:
             nonlocal large

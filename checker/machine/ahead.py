@@ -198,7 +198,7 @@ def are_kept() -> bool:
     return any((folder / index).exists() for folder in place.readable(kernel.py_func))
 
 
-class Beside:
+class Background:
     """Kernels of a search that another process compiles, once this one has worked for a while.
 
     ``tell`` is called when that begins. Leaving the context ends it; what is compiled is kept.
@@ -208,7 +208,7 @@ class Beside:
         self._tell, self._began = tell, process_time()
         self._process: Popen[bytes] | None = None
 
-    def __enter__(self) -> Beside:
+    def __enter__(self) -> Background:
         return self
 
     def is_done(self) -> bool:

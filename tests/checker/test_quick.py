@@ -67,7 +67,7 @@ def test_kernels_are_compiled_beside_a_long_search(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(ahead, "_A_WHILE", -1.0)
     monkeypatch.setattr(ahead, "__name__", "this")  # a module of Python's that prints something
     said: list[str] = []
-    with ahead.Beside(lambda: said.append("compiling")) as beside:
-        while not beside.is_done():
+    with ahead.Background(lambda: said.append("compiling")) as work:
+        while not work.is_done():
             pass
     assert said == ["compiling"]
