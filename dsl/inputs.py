@@ -6,15 +6,21 @@ search is resumed or a trace replayed.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from hashlib import file_digest
+from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import source_from_cache
+from threading import enumerate as enumerate_threads
+from threading import get_ident
 from types import FrameType
 from typing import Any
 
+from statewalk.dsl import asked
+from statewalk.dsl.binding import binding
 from statewalk.dsl.caches import UNSEEN
 from statewalk.dsl.files import MOST_OF_A_TEXT, opened, read_text
 from statewalk.dsl.source.imports import (
@@ -22,17 +28,21 @@ from statewalk.dsl.source.imports import (
     imported_modules,
     is_installed,
     is_ours,
+    package_in,
     package_of,
     searching,
 )
 from statewalk.dsl.source.modules import FILES, Loading
+from statewalk.dsl.state.outside import in_steps
 
 _NO_DATA = ("/proc/", "/sys/", "/dev/")  # what these say is of the machine, and of the moment
-_UNSEEN = {"os.listdir", "os.scandir", "os.system", "socket.connect", "sqlite3.connect"}
-_UNSEEN |= {"os.posix_spawn", "os.fork", "subprocess.Popen"}
-_NOTED = {"open", "import", *_UNSEEN}
+_NOTHING = "/dev/null"
+_NATIVE = ("dbm", "shelve")  # modules of Python that read files in C
+_BY_PYTHON = {"numpy", "PyYAML", "pydantic", "pydantic_core"}
+"""Compiled packages that open files in Python, where it can be noticed, or none."""
 _under_way: list[Reading] = []
 _while_run: dict[str, set[str]] = {}  # module → files opened while it ran, which it does only once
+_unseen_while_run: dict[str, set[str]] = {}  # the same of what else it asked for
 
 
 def by_name(origins: Mapping[str, str]) -> dict[str, str]:
@@ -61,37 +71,51 @@ class Reading:
         self.opened: set[str] = set()
         self.written: set[str] = set()  # these are its own: what it reads there, it wrote
         self.frame: FrameType | None = None
-        self.unseen = False
+        self.thread = 0
+        self.threads: frozenset[int] = frozenset()  # that there were before
+        self.imported: set[str] = set()  # installed modules that were not before
+        self.unseen: set[str] = set()  # what else was asked for
 
     def __enter__(self) -> Reading:
         _listen()
+        in_steps.clear()
         self.frame = sys._getframe(1)
+        self.thread, self.threads = get_ident(), frozenset(sys._current_frames())
         _under_way.append(self)
         return self
 
     def __exit__(self, *_: object) -> None:
         _under_way.remove(self)
         self.frame = None
+        if any(t.ident not in self.threads and t.is_alive() for t in enumerate_threads()):
+            self.unseen.add("a thread that goes on")
 
     def inputs(self, loading: Loading) -> dict[str, str]:
         """Each file that a load took something from and its hash, each package and its version.
 
         Left out are the modules of the spec, whose texts the load knows.
         """
-        modules, packages = _imported_by(loading)
+        modules, packages, unseen = _imported_by(loading)
+        unseen = unseen.union(self.unseen, *(_versions(top)[1] for top in self.imported))
         files = {os.path.realpath(f) for f in (self.opened | modules) - self.written}
         files -= {os.path.realpath(m.source.path) for m in loading.modules}
         found = {}
         for file in sorted(files):
-            if not file.startswith(_NO_DATA) and not is_installed(file):
-                try:
-                    with opened(file) as stream:
-                        found[file] = file_digest(stream, "sha256").hexdigest()
-                except OSError:  # not there, or not there any more: it said nothing
-                    continue
+            if is_installed(file):
+                continue
+            if file.startswith(_NO_DATA):
+                continue
+            if os.path.exists(file) and not os.path.isfile(file):
+                unseen.add("what is no regular file")
+                continue
+            try:
+                with opened(file) as stream:
+                    found[file] = file_digest(stream, "sha256").hexdigest()
+            except OSError:  # not there, or not there any more: it said nothing
+                continue
         # modules outside the spec's folders are compiled by Python itself, without assertions then
         python = {"python -O": str(sys.flags.optimize)} if sys.flags.optimize else {}
-        return found | packages | python | ({UNSEEN: ""} if self.unseen else {})
+        return found | packages | python | ({UNSEEN: ", ".join(sorted(unseen))} if unseen else {})
 
 
 @contextmanager
@@ -110,42 +134,72 @@ def _listen() -> None:
 
 
 def _note(event: str, about: tuple[Any, ...]) -> None:
-    if not _under_way or event not in _NOTED:
+    if event in asked.HARMLESS or not (_under_way or binding.view):
         return
-    if event in _UNSEEN:
-        _note_unseen(sys._getframe(1))
+    frame = sys._getframe(1)
+    if not _under_way:
+        _note_in_step(event, about, frame)
         return
-    path, flags = (about[0], about[2]) if event == "open" else (about[1], 0)
+    reading, importing = _under_way[-1], frame.f_code.co_filename.startswith("<frozen importlib")
+    if get_ident() == reading.thread:
+        running = list(_running(frame, reading.frame))
+        by_spec = asked.place_of(frame) is not None
+    elif get_ident() in reading.threads or asked.is_ours(frame):
+        return
+    else:  # of the spec
+        running = list(_running(sys._current_frames().get(reading.thread), reading.frame))
+        by_spec = not importing
+    if any(map(is_installed, running)):
+        return  # what an installed module is made of
+    if event not in ("open", "import"):
+        if by_spec:
+            _note_unseen(event, running)
+        return
+    path, mode, flags = about if event == "open" else (about[1], "", 0)
     if not isinstance(path, str | bytes | os.PathLike):
         return  # a handle that is open already, a module that is only looked for
     try:
-        file = os.path.abspath(os.fsdecode(path))
+        name = os.fsdecode(path)
+        file = os.path.abspath(name)
     except (OSError, ValueError):  # no current folder, no name of a file
         return
-    running = list(_running(sys._getframe(1), _under_way[-1].frame))
-    if any(map(is_installed, running)):
-        return  # what an installed module is made of
     is_module = event == "import" or f"{os.sep}__pycache__{os.sep}" in file
     if is_module and event == "open":
         try:
             file = source_from_cache(file)
         except ValueError:
             return
+    if by_spec and file.startswith(_NO_DATA) and file != _NOTHING:
+        _note_unseen(file, running)
+    if by_spec and event == "open" and mode is None and not os.path.isabs(name):
+        _note_unseen("os.open of a relative path", running)  # by a folder that is not told
+    if importing and (top := package_in(file)):  # by a name that no text may have
+        for one in _under_way:
+            one.imported.add(top)
+        return
     for module in running:
         if is_module or module not in FILES:  # a module of a spec runs in each load
             _while_run.setdefault(os.path.abspath(module), set()).add(file)
     made = flags & os.O_TRUNC or (flags & os.O_CREAT and not os.path.exists(file))
-    for reading in _under_way:
-        (reading.written if made else reading.opened).add(file)
+    for one in _under_way:
+        (one.written if made else one.opened).add(file)
 
 
-def _note_unseen(caller: FrameType) -> None:
+def _note_unseen(what: str, running: list[str]) -> None:
     """Note that a spec, or a helper that it runs, lists a folder, runs a program and the like."""
-    running = [*_running(caller, _under_way[-1].frame)]
-    importing = caller.f_code.co_filename.startswith("<frozen importlib")
-    if running and not importing and not any(map(is_installed, running)):
-        for reading in _under_way:
-            reading.unseen = True
+    for reading in _under_way:
+        reading.unseen.add(what)
+    for module in running:
+        if module not in FILES:
+            _unseen_while_run.setdefault(os.path.abspath(module), set()).add(what)
+
+
+def _note_in_step(event: str, about: tuple[Any, ...], frame: FrameType) -> None:
+    """Note what a step asks for that may be otherwise the next time; what it writes is not."""
+    if event == "import" or (event == "open" and about[2] & 3 == os.O_WRONLY):
+        return
+    if place := asked.place_of(frame):
+        in_steps.setdefault(place, event)
 
 
 def _running(frame: FrameType | None, last: FrameType | None) -> Iterator[str]:
@@ -156,14 +210,16 @@ def _running(frame: FrameType | None, last: FrameType | None) -> Iterator[str]:
         frame = frame.f_back
 
 
-def _imported_by(loading: Loading) -> tuple[set[str], dict[str, str]]:
-    """What the modules of a load import, directly or not: files, and packages with versions.
+def _imported_by(loading: Loading) -> tuple[set[str], dict[str, str], set[str]]:
+    """What the modules of a load import, directly or not: files, and packages with versions; what
+    of it asks for more than files that are opened in Python.
 
     Read from the texts: what is imported already is not opened again, and an import in a function
     is still to come.
     """
     done: set[tuple[str, str]] = set()
     packages: dict[str, str] = {}
+    unseen: set[str] = set()
     about = map(vars, loading.by_name.values())
     todo = [(str(m["__file__"]), m.get("__package__") or "") for m in about if m.get("__file__")]
     seen: set[str] = set()
@@ -174,19 +230,25 @@ def _imported_by(loading: Loading) -> tuple[set[str], dict[str, str]]:
                 continue
             done.add((file, package))
             todo += [(f, "") for f in _while_run.get(os.path.abspath(file), ())]
+            unseen |= _unseen_while_run.get(os.path.abspath(file), set())
             for name in _imports(file, package) - seen:
                 seen.add(name)
                 top = name.partition(".")[0]
+                if top in sys.stdlib_module_names:
+                    unseen |= {top} & set(_NATIVE)
+                    continue
                 found = file_of(name, loading.folder)
                 if found is not None and not is_installed(str(found)):
                     todo.append((str(found), package_of(found, name)))
                 elif name == top:
-                    packages |= _versions(top)
-    return {file for file, _ in done}, packages
+                    of_top, native = _versions(top)
+                    packages |= of_top
+                    unseen |= native
+    return {file for file, _ in done}, packages, unseen
 
 
 def _imports(file: str, package: str) -> set[str]:
-    """The modules, and the packages around them, that a module imports; Python's own left out."""
+    """The modules, and the packages around them, that a module imports."""
     if not file.endswith(".py"):
         return set()
     try:
@@ -195,21 +257,43 @@ def _imports(file: str, package: str) -> set[str]:
         return set()
     parts = [name.split(".") for name in names]
     chains = {".".join(p[: i + 1]) for p in parts for i in range(len(p))}
-    return {
-        n for n in chains if not is_ours(n) and n.partition(".")[0] not in sys.stdlib_module_names
-    }
+    return {n for n in chains if not is_ours(n)}
 
 
 @lru_cache(maxsize=256)
-def _versions(top: str) -> dict[str, str]:
-    """The installed packages that a name is imported from."""
+def _versions(top: str) -> tuple[dict[str, str], frozenset[str]]:
+    """The installed packages that a name is imported from; those that may read files unnoticed, as
+    they or what they need is compiled.
+    """
     from importlib import metadata  # slow to load, and most specs need none
 
     try:
-        return {top: metadata.version(top)}
+        found = {top: metadata.version(top)}
     except metadata.PackageNotFoundError:
         names = _owners().get(top, ())
-        return {name: metadata.version(name) for name in sorted(set(names))}
+        found = {name: metadata.version(name) for name in sorted(set(names))}
+    return found, frozenset(name for name in found if _is_native(name))
+
+
+@lru_cache(maxsize=1024)
+def _is_native(package: str) -> bool:
+    from importlib import metadata
+
+    todo, seen = [package], set()
+    while todo:
+        name = todo.pop()
+        if name in seen or name in _BY_PYTHON:
+            continue
+        seen.add(name)
+        try:
+            about = metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            continue
+        if any(str(file).endswith(tuple(EXTENSION_SUFFIXES)) for file in about.files or ()):
+            return True
+        needs = (need for need in about.requires or () if "extra ==" not in need)
+        todo += [re.split(r"[^\w.-]", need, maxsplit=1)[0] for need in needs]
+    return False
 
 
 @lru_cache(maxsize=1)

@@ -16,7 +16,7 @@ from statewalk.dsl.binding import bound
 from statewalk.dsl.declared import Configuration, Fairness
 from statewalk.dsl.errors import Span, SpecError
 from statewalk.dsl.kinds import OfKind, PropertyKind
-from statewalk.dsl.state.outside import Outside
+from statewalk.dsl.state.outside import Outside, in_steps
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
 from statewalk.dsl.view import Disabled, FairChoice, Path, State, View
 
@@ -247,10 +247,20 @@ class Model:
             return True
 
     def look_outside(self) -> None:
-        """Raises SpecError[SW102] where something was changed that is no part of the state.
+        """Raises SpecError[SW102] where something was changed that is no part of the state,
+        SpecError[SW104] where a step or a property asked for more than the state.
 
         Engines ask now and then, and always before they say what they found.
         """
+        for (file, line), event in in_steps.items():
+            in_steps.clear()
+            raise SpecError(
+                "SW104",
+                f"A step or a property asks for more than the state: {event}.",
+                at=Span(file, line),
+                why="The checker takes a step once and remembers what it did.",
+                help="Read such things on module level.",
+            )
         found = self.outside.look()
         if found is None:
             return

@@ -21,6 +21,7 @@ import numpy as np
 
 from statewalk.checker.contract.saved import BEFORE, MANIFEST, OtherPremises
 from statewalk.checker.native.kernels.arrays import Array
+from statewalk.dsl.caches import UNSEEN
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.files import decoded, opened, read_text
 
@@ -174,6 +175,14 @@ def refuse_another(folder: Path, manifest: Mapping[str, Any], format: int, key: 
     if manifest.get("format") == format and isinstance(saved, dict) and saved.keys() == key.keys():
         premises = saved[PREMISES]
         if {**saved, PREMISES: key[PREMISES]} == key:
+            if UNSEEN in saved["files"]:
+                raise RunError(
+                    "SW341",
+                    f"Whether the checkpoint in {folder} is still of this spec cannot be told.",
+                    why="While it is loaded the spec asks for more than files: "
+                    f"{saved['files'][UNSEEN]}.",
+                    help="Check the spec anew. What a spec reads from files may be resumed.",
+                )
             if premises != key[PREMISES]:
                 raise OtherPremises(folder, frozenset(premises))
             return

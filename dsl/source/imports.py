@@ -22,6 +22,8 @@ _OURS = [
     for p in (_PACKAGE / name, (_PACKAGE / name).resolve())
 ]
 
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
+
 # Asked for once, now: Python 3.13 finds out by importing a module, and while a spec is loaded each
 # import asks us whether that is installed, before there is an answer.
 _STDLIB = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib")]
@@ -88,7 +90,7 @@ def lies_with(path: Path, folders: tuple[str, ...]) -> bool:
 
 
 def _is_package(path: Path) -> bool:
-    if {"site-packages", "dist-packages"} & set(path.parts):
+    if not _INSTALLED.isdisjoint(path.parts):
         return True
     return any(map(path.is_relative_to, _STDLIB))
 
@@ -98,6 +100,23 @@ def is_installed(file: str) -> bool:
     """Whether a file came with Python, with a package, or with statewalk, and is no author's."""
     path = Path(file)
     return file.startswith("<frozen ") or _is_package(path) or any(map(path.is_relative_to, _OURS))
+
+
+def package_in(file: str) -> str:
+    """The package or module below a folder of installed ones that a file belongs to; empty where it
+    lies in none.
+    """
+    parts = Path(file).parts
+    for at, part in enumerate(parts[:-1]):
+        if part in _INSTALLED:
+            return parts[at + 1].partition(".")[0]
+    return ""
+
+
+@lru_cache(maxsize=4096)
+def is_program(file: str) -> bool:
+    """Whether a file is statewalk's own; its library of models is not."""
+    return any(map(Path(file).is_relative_to, _OURS))
 
 
 def is_authored(name: str) -> bool:

@@ -68,6 +68,9 @@ _WRAPPERS: dict[type, tuple[str, ...]] = {
 }
 _SHOWN = 8  # steps of a way
 
+in_steps: dict[tuple[str, int], str] = {}
+"""What steps and properties asked for since the last load, by the place in the author's code."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Way:

@@ -62,7 +62,7 @@ ENTERS: dict[str, str] = {
     ),
     "checker/machine": "dsl/caches dsl/errors dsl/source",
     "checker/native": (
-        "Model dsl/inputs dsl/state dsl/values contract engines machine states symmetry"
+        "Model dsl/caches dsl/inputs dsl/state dsl/values contract engines machine states symmetry"
     ),
     "checker/native/kernels": "machine",
     "checker/native/learn": "Model dsl/state dsl/values contract engines native/kernels",

@@ -34,10 +34,10 @@ builder builtin called came change changed checked checker chosen classes clock 
 committed complete copied current damaged data database deadline decide decided declared did differ
 disk done drop dsl each elt empty end ended entry every exist expanded expect expected explanation
 explore extra factory fail failed failure first fit fixed fizz followed following forget fps free
-full given has held here high hold home how identity indent inner inside item json keep last late
-learn leave library listed lock look lost made many mask may mean meaning meant merged met mine
-missed more most move native near needed noted nothing now number offset old once one opened other
-ours out outside over own owner pair parameter parent part placed plain pool position possible
+full given has held here high hold home how identity imported indent inner inside item json keep
+last late learn leave library listed lock look lost made many mask may mean meaning meant merged met
+mine missed more most move native near needed noted nothing now number offset old once one opened
+other ours out outside over own owner pair parameter parent part placed plain pool position possible
 printable priority progress prop properties put python question raised reading reason refuse report
 rest result right running said same saved say scan search second setting settings shared sheet short
 show shown signal size small some spark spread stack start statement statewalk stopped strict tag

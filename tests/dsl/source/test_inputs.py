@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from statewalk import check
 from statewalk.dsl.caches import UNSEEN
+from statewalk.dsl.errors import RunError, SpecError
 from statewalk.dsl.inputs import by_name
 from statewalk.dsl.loader import load
 
@@ -60,6 +64,8 @@ HELPERS = {
     "../away/once.py": "from pathlib import Path\nLIMIT = int(Path('data.txt').read_text())",
     "../away/between.py": "from of_between import LIMIT",
     "rules/__init__.py": "",
+    "../away/lists.py": "import os\nLIMIT = len(os.listdir('.'))\n"
+    "def asked() -> int:\n    return len(os.listdir('.'))",
 }
 
 
@@ -171,6 +177,22 @@ def test_files_of_one_name_are_told_apart() -> None:
         "from pathlib import Path\nLIMIT = len([*Path().iterdir()])",
         "import subprocess\nLIMIT = len(subprocess.run(['true']).args)",
         "import sqlite3\nLIMIT = sqlite3.connect(':memory:').close() or 1",
+        "import os\nfrom concurrent.futures import ThreadPoolExecutor\n"
+        "with ThreadPoolExecutor() as pool:\n"
+        "    LIMIT = len(pool.submit(os.listdir, '.').result())",
+        "import threading\nLIMIT = 3\nthread = threading.Thread("
+        "target=threading.Event().wait, args=(1,), daemon=True)\nthread.start()",
+        "import os\nhere = os.open('.', os.O_RDONLY)\n"
+        "LIMIT = len(os.read(os.open('data.txt', os.O_RDONLY, dir_fd=here), 10))",
+        "import os\nfile = os.open('.', os.O_RDONLY)\nos.close(file)\nLIMIT = 3",
+        "with open('/proc/self/stat') as file:\n    LIMIT = len(file.read())",
+        "import pyarrow\nLIMIT = 3",
+        "import pandas\nLIMIT = 3",
+        "import shelve\nLIMIT = 3",
+        "from lists import LIMIT",
+        "import lists\nLIMIT = lists.asked()",
+        "import lists\nLIMIT = 3\n@init\ndef begin() -> None:\n"
+        "    s.x = lists.asked() - lists.asked()",
     ],
 )
 def test_a_spec_that_asks_for_more_than_files_says_so(folder: Path, does: str) -> None:
@@ -180,6 +202,83 @@ def test_a_spec_that_asks_for_more_than_files_says_so(folder: Path, does: str) -
     (folder / "spec.py").write_text(SPEC.format(does))
 
     assert UNSEEN in origins()
+    assert UNSEEN in origins()  # also what a helper did that runs once
+
+
+ASKS = {
+    "a file": "with open('data.txt') as file:\n        return int(file.read())",
+    "a folder": "return len(os.listdir('.'))",
+    "a path": "return int(Path('data.txt').read_text())",
+    "a program": "return len(subprocess.run(['true']).args)",
+    "a late import": "import asks_late\n    return asks_late.N",
+}
+LAZY = """class Lazy:
+    @property
+    def n(self): return limit()
+    def __gt__(self, other): return limit() > other
+"""
+HELPER = "import os, subprocess\nfrom pathlib import Path\n"
+USES = {
+    "a guard": "require(self.x < asks.limit())",
+    "a property of an object": "require(self.x < asks.Lazy().n)",
+    "a comparison": "require(asks.Lazy() > self.x)",
+}
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize(
+    ("use", "ask"),
+    [*((use, "a file") for use in USES), *(("a guard", ask) for ask in ASKS if ask != "a file")],
+)
+def test_a_step_that_asks_for_more_than_the_state_is_refused(
+    use: str, ask: str, engine: str, folder: Path
+) -> None:
+    away = folder / ".." / "away"
+    (away / "asks.py").write_text(f"{HELPER}def limit():\n    {ASKS[ask]}\n{LAZY}\n")
+    (away / "asks_late.py").write_text(HELPER + "N = int(Path('data.txt').read_text())")
+    (folder / "data.txt").write_text("3")
+    text = SPEC.format("import asks").replace("require(self.x < LIMIT)", USES[use])
+    (folder / "spec.py").write_text(text + "deadlock(False)\n")
+    for name in ("asks", "asks_late"):
+        sys.modules.pop(name, None)
+
+    with pytest.raises(
+        SpecError, match=r"asks.*\.py:\d+.*SW104 A step or a property asks for more"
+    ):
+        check("spec.py", engine=engine)
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_a_step_may_write_and_warn(engine: str, folder: Path) -> None:
+    says = "    warnings.warn('x')\n    open('log', 'a').close()\n    return x"
+    says = f"import warnings\ndef said(x):\n{says}"
+    (folder / ".." / "away" / "says.py").write_text(says)
+    text = SPEC.format("import says").replace("self.x < LIMIT", "self.x < says.said(3)")
+    (folder / "spec.py").write_text(text + "deadlock(False)\n")
+    sys.modules.pop("says", None)
+
+    with pytest.warns(UserWarning, match="x"):
+        assert "holds" == check("spec.py", engine=engine).verdict
+
+
+def test_a_package_that_is_compiled_is_noticed_though_no_text_names_it(folder: Path) -> None:
+    does = "import importlib\nLIMIT = len(importlib.import_module('py' + 'arrow').__version__)"
+    (folder / "spec.py").write_text(SPEC.format(does))
+    asks = f"from statewalk.dsl.loader import load; print({UNSEEN!r} in load('spec.py').origins)"
+
+    said = subprocess.run([sys.executable, "-c", asks], capture_output=True, text=True, check=True)
+
+    assert "True" == said.stdout.strip()
+
+
+def test_a_search_is_not_resumed_by_a_spec_that_asks_for_more_than_files(folder: Path) -> None:
+    for does in ("import os\nLIMIT = len(os.listdir('.')) + 9", "import pyarrow\nLIMIT = 9"):
+        (folder / "spec.py").write_text(SPEC.format(does) + "deadlock(False)\n")
+        saved: dict[str, Any] = {"engine": "native", "checkpoint": "saved", "checkpoint_every": 0.0}
+        check("spec.py", max_depth=2, **saved)
+
+        with pytest.raises(RunError, match=r"(?s)SW341 Whether.*asks for more than files: "):
+            check("spec.py", resume=True, **saved)
 
 
 def test_a_file_that_is_opened_to_append_belongs_to_it(folder: Path) -> None:
