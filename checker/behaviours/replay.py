@@ -130,12 +130,12 @@ def _replay(trace: Trace, model: Model) -> Replay:
         if taken is None:
             return differs(_impossible(model, action, state, step))
         if taken.state is None and step.completed:
-            return differs(f"{step.label} raises {type(taken.error).__name__}: {taken.error}")
+            return differs(f"{step.label} raises {_told(taken.error)}")
         if taken.state is not None and not step.completed:
             return differs(f"{step.label} no longer raises {trace.error_type}")
         if taken.state is None and type(taken.error).__name__ != trace.error_type:
-            raised = f"raises {type(taken.error).__name__}: {taken.error}"
-            return differs(f"{step.label} {raised}, in the trace {trace.error_type}")
+            raised = f"raises {_told(taken.error)}, in the trace {trace.error_type}"
+            return differs(f"{step.label} {raised}")
         if _values(step, taken.step, moved) != _values(taken.step):
             return differs(f"the spec chooses otherwise: {taken.step.label}, not {step.label}")
         steps.append(taken.step)
@@ -149,6 +149,10 @@ def _replay(trace: Trace, model: Model) -> Replay:
         if not alike_state(content, before):
             found = tuple(changes(before, content, trace.names))
             return differs(f"{step.label} leads to another state", found)
+    expanded = len(states) - _ends_when_reached(trace)
+    at, why = _first_cut(model, states, expanded)
+    if why:
+        return Replay(trace, model.path, at, why, (), changed)
     why = _why_no_more(trace, model, states)
     if why:
         why = f"every step happens again, but {why}"
@@ -230,6 +234,39 @@ def _impossible(model: Model, action: Action, state: State, step: TraceStep) -> 
     return f"{step.label} is possible, but not with these choices"
 
 
+def _ends_when_reached(trace: Trace) -> bool:
+    """Whether a trace ends with a state that a check looks at and need not go on from."""
+    goes_on = trace.loop is not None or trace.kind == "deadlock"
+    goes_on = goes_on or trace.of_kind.over == "behaviors"
+    return not goes_on and all(step.completed for step in trace.steps)
+
+
+def _first_cut(model: Model, states: list[State], expanded: int) -> tuple[int, str]:
+    """The first state that a check would not go on from, of the first so many, and why not; an
+    empty text where there is none.
+    """
+    for at, state in enumerate(states[:expanded]):
+        view = PlainView(state)
+        before = PlainView(states[at - 1]) if at else None
+        of_step = [(c, before) for c in model.step_constraints if before is not None]
+        for constraint, earlier in [*((c, None) for c in model.constraints), *of_step]:
+            what = "state" if earlier is None else "step"
+            try:
+                if model.holds(constraint.whole, view, earlier):
+                    continue
+            except Exception as error:
+                return at, f"the constraint {constraint.name} raises {_told(error)}"
+            return at, (
+                f"the constraint {constraint.name} refuses this {what}, and a check does not go on "
+                "from there"
+            )
+    return 0, ""
+
+
+def _told(error: BaseException | None) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
 def _why_no_more(trace: Trace, model: Model, states: list[State]) -> str:
     """Why the property does not fail (the witness is none) any more; empty where it is as it was,
     or ended with what a step raised.
@@ -248,6 +285,8 @@ def _why_no_more(trace: Trace, model: Model, states: list[State]) -> str:
         at_last = not trace.steps[-1:] or trace.steps[-1].completed
         return _why_not_raised(trace, model, states) if at_last else ""
     if trace.kind == "deadlock":
+        if not model.check_deadlock and all(p.name != DEADLOCK for p in model.properties):
+            return f"the spec does not ask for {DEADLOCK}"
         terminal = any(model.holds(t.whole, PlainView(state)) for t in model.terminal)
         stuck = all(guard_of(model, a, state, values=False) for a in model.actions if not a.fault)
         return "" if stuck and not terminal else f"{trace.property} holds at the end"
@@ -266,7 +305,7 @@ def _why_no_more(trace: Trace, model: Model, states: list[State]) -> str:
         before = PlainView(states[-2]) if kind.over == "steps" and len(states) > 1 else None
         holds = model.holds(prop.whole, PlainView(state), before)
     except Exception as error:
-        return f"{trace.property} raises {type(error).__name__}: {error}"
+        return f"{trace.property} raises {_told(error)}"
     if kind.witness:
         return "" if holds else f"{trace.property} is not reached at the end"
     return "" if holds is kind.sought else f"{trace.property} holds at the end"
