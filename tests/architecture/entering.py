@@ -44,7 +44,7 @@ ENTERS: dict[str, str] = {
     ),
     "checker/history": "dsl/errors",
     "checker/history/certify": "dsl/library history/clock history/data",
-    "checker/history/collect": "history/errors machine",
+    "checker/history/collect": "history/errors history/formats machine",
     "checker/history/commands": (
         "Model dsl/binding dsl/library dsl/loader dsl/mutants dsl/state behaviours "
         "commands/arguments contract history/certify history/collect history/data history/decide "

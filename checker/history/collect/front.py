@@ -17,6 +17,7 @@ from statewalk.checker.history.collect.database import Database
 from statewalk.checker.history.collect.databases import DATABASES, database_of
 from statewalk.checker.history.collect.recorder import RecordedConnection, Recorder, Scalar
 from statewalk.checker.history.errors import HistoryError
+from statewalk.checker.history.formats.jsonl import plain_operation
 
 _GIVEN = "0"
 
@@ -48,7 +49,7 @@ class Front:
         pairs = dict(initial or {})
         self.recorder = Recorder(path, initial=[(key, _GIVEN) for key in pairs])
         try:
-            rows = [(_key(key), f"{_GIVEN} {json.dumps(pairs[key])}") for key in pairs]
+            rows = [(_key(key), f"{_GIVEN} {_said(pairs[key])}") for key in pairs]
             self._database.prepare_pairs(rows)
         except BaseException:
             self.recorder.close()
@@ -125,7 +126,7 @@ class Transaction:
 
     def put(self, key: Scalar, value: Any) -> None:
         """Set the value of a key; blindly, unless it was got before."""
-        tag, said = self._front.tag(), json.dumps(value)
+        tag, said = self._front.tag(), _said(value)
         self._connection.wrote(key, tag)  # before, since a failure may come after the effect
         with self._noting():
             self._database.write_pair(self._connection, _key(key), f"{tag} {said}")
@@ -147,5 +148,10 @@ class Transaction:
 
 
 def _key(key: Scalar) -> str:
-    """A key as the table has it, where 1 and "1" are two."""
-    return json.dumps(key)
+    """A key as the table has it, where 1 and "1" are two. Raises: HistoryError for no key."""
+    return json.dumps(plain_operation(["r", key])[1])
+
+
+def _said(value: Any) -> str:
+    """A value as the table has it. Raises: TypeError or ValueError for what JSON cannot say."""
+    return json.dumps(value, allow_nan=False)

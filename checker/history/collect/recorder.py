@@ -8,7 +8,9 @@ so whatever dies at whatever moment, the file holds all that may have been commi
 from __future__ import annotations
 
 import json
+import math
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -17,10 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from statewalk.checker.history.errors import HistoryError
+from statewalk.checker.history.formats.jsonl import plain_header, plain_operation
 
 Scalar = int | str
 _WRITES = ("w", "i", "d", "append")
 _IN_ERROR = 3  # libpq: the server will roll back whatever is asked of it
+_ENDS = re.compile(r"\s*(COMMIT|END|ABORT|ROLLBACK(?!\s+(\w+\s+)?TO\b))\b", re.IGNORECASE)
+_NO_STATEMENTS = ("fetch", "close", "mogrify", "setinputsizes", "setoutputsize", "nextset")
 _UNKNOWN = ("40003", "08007")  # SQLSTATE: statement completion, transaction resolution unknown
 
 
@@ -38,9 +43,14 @@ class Recorder:
         initial: Iterable[tuple[Scalar, Scalar]] | str = (),
         clock: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        """Begin a new file. Raises: HistoryError[SW707] when it exists; OSError."""
+        """Begin a new file.
+
+        Raises:  HistoryError[SW707] when it exists, [SW701] for what is no initial state; OSError.
+        """
+        header = plain_header(initial if isinstance(initial, str) else [[*x] for x in initial])
         self.path, self.clock = Path(path), clock
         self._lock, self._sessions, self._ids = threading.Lock(), 0, 0
+        self._given, self._named = set[Scalar](), set[Scalar]()
         self.counts = {"ok": 0, "fail": 0, "info": 0}
         try:
             self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL)
@@ -53,26 +63,43 @@ class Recorder:
             ) from None
         with suppress(OSError):
             os.chmod(self.path, 0o644)
-        header: dict[str, Any] = {"statewalk-history": 1}
-        pairs = initial if isinstance(initial, str) else [list(pair) for pair in initial]
-        self.write(header | ({"initial": pairs} if pairs else {}))
+        self.write(header)
 
     def write(self, record: dict[str, Any]) -> None:
         """Append one line and hand it to the operating system."""
-        data = json.dumps(record, separators=(",", ":")).encode() + b"\n"
+        data = json.dumps(record, allow_nan=False, separators=(",", ":")).encode() + b"\n"
         with self._lock:
             while data:
                 data = data[os.write(self._file, data) :]
 
-    def wrap(self, connection: Any, session: str | None = None) -> RecordedConnection:
-        """The connection, recorded as a session of its own."""
-        return RecordedConnection(connection, self, session or self.new_session())
+    def wrap(self, connection: Any, session: Scalar | None = None) -> RecordedConnection:
+        """The connection, recorded as a session of its own.
+
+        Raises:  HistoryError[SW708] for what is no name, or one that another session got by
+                 default.
+        """
+        if session is None:
+            return RecordedConnection(connection, self, self.new_session())
+        with self._lock:
+            if type(session) not in (int, str) or session in self._given:
+                raise HistoryError(
+                    f"session {session!r}",
+                    expected="an integer or string, and none that a connection wrapped without "
+                    "a name got",
+                    code="SW708",
+                )
+            self._named.add(session)
+        return RecordedConnection(connection, self, session)
 
     def new_session(self) -> str:
-        """A session name that was not given out before."""
+        """A session name that was not given out before, and that nobody gave."""
         with self._lock:
-            self._sessions += 1
-            return f"s{self._sessions}"
+            name = ""
+            while not name or name in self._named:
+                self._sessions += 1
+                name = f"s{self._sessions}"
+            self._given.add(name)
+            return name
 
     def new_id(self) -> str:
         """A transaction name that was not given out before."""
@@ -105,7 +132,7 @@ class RecordedConnection:
     what follows counts as another session. To be used by one thread at a time.
     """
 
-    def __init__(self, connection: Any, recorder: Recorder, session: str) -> None:
+    def __init__(self, connection: Any, recorder: Recorder, session: Scalar) -> None:
         """Record `connection` under the name of a session."""
         self.connection, self.recorder, self.session = connection, recorder, session
         self._began: int | None = None
@@ -116,17 +143,33 @@ class RecordedConnection:
     def begin(self) -> None:
         """The transaction is being invoked now, unless it was before."""
         if self._began is None:
-            self._began = self.recorder.clock()
+            self._began = self._now()
+
+    def _now(self) -> int:
+        now = self.recorder.clock()
+        if type(now) in (int, float) and math.isfinite(now):
+            return now
+        raise HistoryError(f"the clock says {now!r:.40}", expected="a finite number")
 
     def execute(self, sql: str, parameters: Any = ()) -> Any:
         """Run a statement as part of the transaction; the cursor with its result."""
-        self.begin()
-        return execute(self.connection, sql, parameters)
+        self.asked(sql)
+        return RecordedCursor(self, execute(self.connection, sql, parameters))
 
     def cursor(self) -> Any:
-        """A cursor of the connection; the transaction begins with its being asked for."""
+        """A cursor of the connection; the transaction begins with its first statement."""
+        return RecordedCursor(self, self._cursor())
+
+    def asked(self, *statement: Any) -> None:
+        """A statement is about to be run. Raises: HistoryError for one that ends transactions."""
+        text = statement[0] if statement else ""
+        if isinstance(text, str) and _ENDS.match(text):
+            raise HistoryError(
+                f"the statement {text!r:.40}: nobody would record that the transaction ended",
+                expected="commit() or rollback() of the recorded connection",
+                code="SW708",
+            )
         self.begin()
-        return self._cursor()
 
     def _cursor(self) -> Any:
         if type(self.connection).__name__ == "DuckDBPyConnection":
@@ -158,8 +201,12 @@ class RecordedConnection:
         self._note("range", low, high, [list(row) for row in rows])
 
     def _note(self, *op: Any) -> None:
+        """Keep a copy of an operation: what the application goes on to do with a list is its own.
+
+        Raises:  HistoryError[SW701] for what no history can have.
+        """
         self.begin()
-        self._ops.append(list(op))
+        self._ops.append(plain_operation(op))
 
     @property
     def open(self) -> bool:
@@ -239,13 +286,53 @@ class RecordedConnection:
         }
 
     def _finish(self, record: dict[str, Any], status: str, intended: bool) -> None:
-        ended = {} if status == "info" else {"end": self.recorder.clock()}
+        now = self._now()
+        back = self._began is not None and now < self._began  # a clock that was set: no time
+        ended = {} if status == "info" or back else {"end": now}
         if intended and status != "info":
             self.recorder.write({"completes": record["id"], "status": status, **ended})
         elif not intended:
             self.recorder.write({**record, "status": status, **ended})
         self.recorder.count(status)
         self._began, self._ops = None, []
+
+
+class RecordedCursor:
+    """A cursor of a recorded connection, whose statements begin its transaction."""
+
+    def __init__(self, connection: RecordedConnection, cursor: Any) -> None:
+        """Stand before a driver's cursor."""
+        vars(self).update(_connection=connection, _cursor=cursor)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._cursor, name)
+        if name in ("commit", "rollback"):  # of DuckDB, whose cursor is its connection
+            return getattr(self._connection, name)
+        if not callable(found) or name.startswith(_NO_STATEMENTS):
+            return found
+
+        def call(*args: Any, **more: Any) -> Any:
+            self._connection.asked(*args)
+            result = found(*args, **more)
+            return self if result is self._cursor else result
+
+        return call
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._cursor, name, value)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._cursor)
+
+    def __next__(self) -> Any:
+        return next(self._cursor)
+
+    def __enter__(self) -> RecordedCursor:
+        self._cursor.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> Any:
+        return self._cursor.__exit__(*error)
 
 
 def execute(connection: Any, sql: str, parameters: Any = ()) -> Any:

@@ -183,6 +183,32 @@ def _transaction(build: Builder, record: dict[str, Any], number: int) -> None:
         _operation(build, op, where)
 
 
+def plain_operation(op: Any) -> list[Any]:
+    """A copy of an operation, as a file would have it. Raises: HistoryError for what is none."""
+    build = Builder("", "jsonl")
+    found = _plain(build, op)
+    _operation(build, found, "")
+    copy: list[Any] = found
+    return copy
+
+
+def plain_header(initial: Any) -> dict[str, Any]:
+    """The header of a file whose initial state is said. Raises: HistoryError for what is none."""
+    build = Builder("", "jsonl")
+    header: dict[str, Any] = {"statewalk-history": VERSION}
+    if initial:
+        header["initial"] = _plain(build, initial)
+    _header(build, header, 1)
+    return header
+
+
+def _plain(build: Builder, value: Any) -> Any:
+    try:
+        return json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise build.fail(f"{value!r:.60} is no JSON ({error})", "", _SCALAR) from None
+
+
 def _operation(build: Builder, op: Any, where: str) -> None:
     if type(op) is not list or len(op) < 2 or type(op[0]) is not str:
         raise build.fail(f"operation {op!r}", where, _OP)
@@ -265,7 +291,7 @@ def lines_of(history: History) -> Iterator[str]:
         if t in history.states:
             record["state"] = history.states[t]
         record["ops"] = [operation(history, op) for op in history.operations(t)]
-        yield json.dumps(record)
+        yield json.dumps(record, allow_nan=False)
 
 
 def operation(history: History, op: int) -> list[Any]:
