@@ -79,9 +79,16 @@ class SaidTwice(ValueError):
     """A JSON object with two fields of one name."""
 
 
-def decoded(text: str | bytes, fraction: Callable[[str], float] = float) -> Any:
-    """What a JSON text says. Raises `SaidTwice`, ValueError, RecursionError."""
-    return json.loads(text, object_pairs_hook=_once, parse_float=fraction)
+def decoded(
+    text: str | bytes,
+    fraction: Callable[[str], float] = float,
+    constant: Callable[[str], float] = float,
+) -> Any:
+    """What a JSON text says; `constant` reads NaN and Infinity, which are no JSON.
+
+    Raises:  `SaidTwice`, ValueError, RecursionError.
+    """
+    return json.loads(text, object_pairs_hook=_once, parse_float=fraction, parse_constant=constant)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """A reader of extensible data notation: just data, nothing is ever evaluated.
 
-Keywords and symbols become `Name`, tagged values lose their tag. Source: the public EDN
+Keywords and symbols become `Name`, characters `Char`, sets `Unordered`; tagged values lose their
+tag. Source: the public EDN
 specification (edn-format/edn).
 """
 
@@ -20,7 +21,9 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _CLOSING = {"[": "]", "(": ")", "{": "}", "#{": "}"}
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", '"': '"', "\\": "\\"}
+_CHARS = {"newline": "\n", "tab": "\t", "return": "\r", "backspace": "\b", "formfeed": "\f",
+          "space": " "}  # fmt: skip
 _ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _INTEGER = re.compile(r"[+-]?\d+N?\Z")
 _DECIMAL = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?M?\Z")
@@ -30,6 +33,18 @@ _LONGEST = 1000
 
 class Name(str):
     """A keyword (with its colon) or a symbol."""
+
+    __slots__ = ()
+
+
+class Char(str):
+    """A character."""
+
+    __slots__ = ()
+
+
+class Unordered(tuple[Any, ...]):
+    """A set, whose elements are in no order."""
 
     __slots__ = ()
 
@@ -75,7 +90,7 @@ class Reader:
         return self.skip() < len(self.text)
 
     def value(self, depth: int = 0) -> Any:
-        """The next value: int, float, str, Name, bool, None, list, dict."""
+        """The next value: int, float, str, Name, Char, bool, None, list, Unordered, dict."""
         self.skip(depth)
         return self._value(depth)
 
@@ -92,9 +107,12 @@ class Reader:
         if kind == "tag":
             return self.value(depth + 1)
         if kind == "string":
-            return _ESCAPED.sub(_unescaped, found["string"])
+            try:
+                return _ESCAPED.sub(_unescaped, found["string"])
+            except KeyError as error:
+                raise EdnError(f"\\{error.args[0]} in a string", start) from None
         if kind == "char":
-            return found["char"]
+            return _char(found["char"], start)
         if kind == "word":
             if len(found["word"]) >= _LONGEST and _DECIMAL.match(found["word"].rstrip("N")):
                 raise EdnError(f"a number of {len(found['word'])} digits", start)
@@ -114,7 +132,7 @@ class Reader:
         else:
             raise EdnError(f"{opening} is never closed", start)
         if opening != "{":
-            return items
+            return Unordered(items) if opening == "#{" else items
         if len(items) % 2:
             raise EdnError("a map with a key but no value", start)
         try:
@@ -127,7 +145,15 @@ class Reader:
 
 
 def _unescaped(sign: re.Match[str]) -> str:
-    return chr(int(sign[1][1:], 16)) if sign[1][1:] else _ESCAPES.get(sign[1], sign[1])
+    return chr(int(sign[1][1:], 16)) if sign[1][1:] else _ESCAPES[sign[1]]
+
+
+def _char(text: str, at: int) -> Char:
+    if re.match(r"u[0-9a-fA-F]{4}\Z", text):
+        return Char(chr(int(text[1:], 16)))
+    if len(text) > 1 and text not in _CHARS:
+        raise EdnError(f"no character is called \\{text:.20}", at)
+    return Char(_CHARS.get(text, text))
 
 
 def _word(word: str) -> Any:

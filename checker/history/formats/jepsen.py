@@ -1,8 +1,9 @@
 """Jepsen and Elle histories in EDN: list-append and rw-register transactions.
 
 One operation map per line, or one vector of them; invocations are paired with completions by
-process; other processes than numbers (the nemesis) are skipped. Where none is given, the session is
-not recorded. Without any `:time`, the order of the events is the clock, as in Elle.
+process; what the nemesis did is skipped. Where no process is given, the session is not recorded. A
+`:time` of -1 is none (jepsen.history); without any, the order of the events is the clock, as in
+Elle.
 """
 
 from __future__ import annotations
@@ -30,13 +31,17 @@ from statewalk.checker.history.data import (
     History,
     Scalar,
 )
-from statewalk.checker.history.formats.edn import EdnError, Reader, show
+from statewalk.checker.history.errors import HistoryError
+from statewalk.checker.history.formats.edn import Char, EdnError, Name, Reader, Unordered, show
 from statewalk.checker.history.formats.plain import Lost, session_numbers
 from statewalk.dsl.files import read_text
 
 _LATEST = 2**63
+_NO_TIME = -1
 _TYPES = {":ok": OK, ":fail": FAIL, ":info": INFO}
 _NOTHING = "that reads of transactions that did not surely commit found nothing"
+_NOTATIONS: dict[type, str] = {str: "string", Name: "keyword or symbol", Char: "character"}
+_WORDS = frozenset((":r", "r", ":w", "w", ":append", "append"))
 _OP = "[:r key value], [:w key value] or [:append key element]"
 
 
@@ -45,12 +50,15 @@ def read(path: Path) -> History:
 
     Raises:  HistoryError with the line and what was expected there.
     """
-    build = Builder(str(path), "edn")
+    build = _Builder(str(path), "edn")
     try:
         text = read_text(path)
     except UnicodeDecodeError as error:
         raise build.fail("not UTF-8 text", f"byte {error.start}", "an EDN file") from None
-    operations = _of_clients(_operations(build, text))
+    operations = _of_clients(build, _operations(build, text))
+    for op, _ in operations:
+        if type(op.get(":time")) is int and op[":time"] == _NO_TIME:
+            del op[":time"]
     _in_order(build, operations)
     if not any(op.get(":time") is not None for op, _ in operations):
         _take_order(build, operations)
@@ -78,16 +86,65 @@ def read(path: Path) -> History:
             raise build.fail(f":type is {show(kind)}", f"line {line}", ":invoke :ok :fail :info")
     for process, (op, line) in open_.items():  # no completion was recorded: indeterminate
         session = _session(process, crashed)
-        _transaction(build, {**op, ":type": ":info"}, (op, line), line, session)
+        _transaction(build, {":type": ":info"}, (op, line), line, session)
+    if build.without_results:
+        build.notes.append(
+            f"Committed transactions without a :value: {build.without_results}; what they read is "
+            "not known, and says nothing"
+        )
     return build.history()
 
 
+class _Builder(Builder):
+    """A builder that keeps apart what a history has one text for."""
+
+    def __init__(self, source: str, format: str) -> None:
+        super().__init__(source, format)
+        self.written_as: dict[str, type] = {}
+        self.without_results = 0
+
+    def scalar(self, value: Any, where: str) -> Scalar:
+        """A key or value. Raises HistoryError for what is none, or like another one."""
+        if type(value) is int:
+            return value
+        if isinstance(value, str):
+            before = self.written_as.setdefault(str(value), type(value))
+            if before is not type(value):
+                raise self.fail(
+                    f"{str(value)!r} is a {_NOTATIONS[type(value)]}, and before it was a "
+                    f"{_NOTATIONS[before]}, which is not the same",
+                    where,
+                    "one of the two throughout",
+                )
+            return str(value)
+        found = "a set" if isinstance(value, Unordered) else repr(value)
+        raise self.fail(
+            f"{found} as a key or value", where, "an integer, string, keyword or vector"
+        )
+
+
 def _of_clients(
-    operations: list[tuple[dict[str, Any], int]],
+    build: Builder, operations: list[tuple[dict[str, Any], int]]
 ) -> list[tuple[dict[str, Any], int]]:
-    return [
-        (op, line) for op, line in operations if ":process" not in op or type(op[":process"]) is int
-    ]
+    """The operations of clients: those of processes that are numbers, or not recorded."""
+    found = []
+    for op, line in operations:
+        process = op.get(":process")
+        if process is None or type(process) is int:
+            found.append((op, line))
+        elif not isinstance(process, Name) or _is_transaction(op):
+            raise build.fail(
+                f":process is {process!r}",
+                f"line {line}",
+                "an integer, or nil where it was not recorded; :nemesis for what no client did",
+            )
+    return found
+
+
+def _is_transaction(op: dict[str, Any]) -> bool:
+    value = op.get(":value")
+    mops = value if isinstance(value, list) else []
+    return any(isinstance(mop, list) and mop and str(mop[0]) in _WORDS for mop in mops)
 
 
 def _in_order(build: Builder, operations: list[tuple[dict[str, Any], int]]) -> None:
@@ -150,7 +207,7 @@ def _operations(build: Builder, text: str) -> list[tuple[dict[str, Any], int]]:
 
 
 def _transaction(
-    build: Builder,
+    build: _Builder,
     op: dict[str, Any],
     begun: tuple[dict[str, Any], int] | None,
     line: int,
@@ -158,7 +215,8 @@ def _transaction(
 ) -> None:
     where, status = f"line {line}", _TYPES[op.get(":type", ":ok")]
     value = op.get(":value")
-    if value is None and begun is not None:
+    told = value is not None
+    if value is None and begun is not None:  # an invocation has no results
         value = begun[0].get(":value")
     if not isinstance(value, list):
         raise build.fail(f":value is {value!r}", where, f"a vector of {_OP}")
@@ -167,37 +225,41 @@ def _transaction(
     build.transaction(
         session, place=line, status=status, begin=times[0], end=None if status == INFO else times[1]
     )
-    for mop in value:
-        _operation(build, mop, status, where)
+    reads = [_operation(build, mop, status, where, told=told) for mop in value]
+    build.without_results += status == OK and not told and any(reads)
 
 
-def _operation(build: Builder, mop: Any, status: int, where: str) -> None:
+def _operation(build: _Builder, mop: Any, status: int, where: str, *, told: bool) -> bool:
+    """Add one operation; whether it is a read."""
     if not isinstance(mop, list) or len(mop) != 3:
         raise build.fail(f"operation {mop!r}", where, _OP)
-    word, key, value = str(mop[0]), _scalar(build, mop[1], where), mop[2]
-    if word in (":r", "r"):
-        if isinstance(value, list):
-            build.list_read(key, [_scalar(build, v, where) for v in value])
-        elif value is None and status != OK:
-            build.unknown_read(key)
-        else:
-            build.op(READ, key, None if value is None else _scalar(build, value, where))
-    elif word in (":w", "w", ":append", "append"):
-        build.op(WRITE if word[-1] == "w" else APPEND, key, _scalar(build, value, where))
+    word, key, value = str(mop[0]), build.scalar(mop[1], where), mop[2]
+    reads = word in (":r", "r")
+    if reads and (not told or (value is None and status != OK)):
+        build.unknown_read(key)
+    elif reads and isinstance(value, list):
+        build.list_read(key, [build.scalar(v, where) for v in value])
+    elif reads:
+        build.op(READ, key, None if value is None else build.scalar(value, where))
+    elif word in _WORDS:
+        build.op(WRITE if word[-1] == "w" else APPEND, key, build.scalar(value, where))
     else:
         raise build.fail(f"operation {mop!r}", where, _OP)
-
-
-def _scalar(build: Builder, value: Any, where: str) -> Scalar:
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    raise build.fail(f"{value!r} as a key or value", where, "an integer, string or keyword")
+    return reads
 
 
 def write(history: History, path: Path) -> list[str]:
-    """Write one map per invocation and completion; what was dropped, in words."""
+    """Write one map per invocation and completion; what was dropped, in words.
+
+    Raises:  HistoryError[SW701] for a time of -1, which means none there.
+    """
+    none = float(_NO_TIME - history.origin)
+    if (history.begin == none).any() or (history.end == none).any():
+        raise HistoryError(
+            "a transaction begins or ends at -1, which means no time in EDN",
+            source=history.source,
+            expected="other times, such as 10 more for each",
+        )
     lost = Lost()
     if history.initial or not history.initial_known:
         lost["the initial state"] += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -15,8 +16,19 @@ _NESTED = (list, dict)
 
 
 def record_in(line: bytes, fraction: Callable[[str], float] = float) -> Any:
-    """The JSON value of a line. Raises `SaidTwice`, ValueError, RecursionError where it is deep."""
-    found = decoded(line, fraction)
+    """The JSON value of a line.
+
+    Raises:  `SaidTwice`, RecursionError where it is deep, ValueError: also for NaN, Infinity and
+             what is too large for a float.
+    """
+
+    def finite(digits: str) -> float:
+        number = fraction(digits)
+        if math.isinf(number):
+            raise ValueError(f"{digits:.40} is too large a number")
+        return number
+
+    found = decoded(line, finite, _no_number)
     level = [found] if line.count(b"[") + line.count(b"{") > _DEEPEST else []
     for _ in range(_DEEPEST):
         inside = [v if isinstance(v, list) else v.values() for v in level if isinstance(v, _NESTED)]
@@ -24,6 +36,10 @@ def record_in(line: bytes, fraction: Callable[[str], float] = float) -> Any:
     if level:
         raise RecursionError(f"nested more than {_DEEPEST} deep")
     return found
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number of JSON")
 
 
 class Lost(Counter[str]):

@@ -94,7 +94,7 @@ def _scalar(build: Builder, value: Any, where: str) -> Scalar:
 
 
 def _value(build: Builder, value: Any, where: str) -> Scalar | None:
-    if value is None or value == 0:
+    if value is None or (type(value) is int and value == 0):
         return None
     return _scalar(build, value, where)
 

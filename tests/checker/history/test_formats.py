@@ -210,7 +210,11 @@ COBRA_END = struct.pack(">cQ", b"S", 1) + struct.pack(">c3Q", b"W", 5, 1, 5)
         ("a.jsonl", b'{"session": 1, "ops": [["w", "x"]]}', "line 1", "an operation such as"),
         ("a.jsonl", b'{"session": 1, "ops": [["w", "x", 1.5]]}', "line 1", "an integer or a"),
         ("a.jsonl", b'{"session": 1, "ops": [], "ends": 3}', "line 1", "only begin, end, id"),
-        ("a.jsonl", b'{"session": 1, "ops": [], "end": NaN}', "line 1", "a finite number"),
+        ("a.jsonl", b'{"session": 1, "ops": [], "end": NaN}', "line 1", "one JSON object"),
+        ("a.jsonl", b'{"session": 1, "ops": [], "state": -Infinity}', "line 1", "one JSON object"),
+        ("a.jsonl", b'{"session": 1, "ops": [], "state": [1e999]}', "line 1", "one JSON object"),
+        ("d/J1.log", b'{"value": [], "x": NaN}\n', "line 1", "one JSON object"),
+        ("d/J1.log", b'{"value": [["r", 1, false, false]]}\n', "line 1", "an integer or a string"),
         ("a.jsonl", b'{"session": 1, "ops": [], "status": "no"}', "line 1", "ok, fail or info"),
         (
             "a.jsonl",
@@ -326,7 +330,7 @@ def test_edn_is_only_data() -> None:
     reader = Reader(text)
 
     assert "2020" == reader.value()
-    assert {":a": [1, 2, 3.5, None, True, "c", 'q"\n', "sym"], ":b": [1]} == reader.value()
+    assert {":a": [1, 2, 3.5, None, True, "c", 'q"\n', "sym"], ":b": (1,)} == reader.value()
     assert not reader.more()
 
 
