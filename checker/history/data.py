@@ -6,7 +6,8 @@ Value 0 is nil: nothing there. The initial transaction T0 has no place; it is wr
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,8 @@ class History:
     live rows then tombstones, at items[value : value+2*count] and its bounds in `bounds`.
     `place` is the line (text formats) or byte (binary ones) where the transaction was read.
     Times are counted from `origin`, so that nanoseconds since 1970 stay exact; `exact` has the
-    decimals of those that a float rounds.
+    decimals of those that a float rounds. `called` has the names in reports of those transactions
+    whose own name is another's too.
     A session whose name is None was not recorded: its one transaction may be of any session.
     """
 
@@ -79,14 +81,22 @@ class History:
     origin: int = 0
     notes: tuple[str, ...] = ()
     exact: Exact = field(default_factory=dict)
+    called: dict[int, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """How many transactions were recorded, committed or not."""
         return len(self.session)
 
     def name(self, t: int) -> str:
-        """What reports call transaction `t`: its recorded id, else T and its place, from 1."""
-        return str(self.names.get(t, f"T{t + 1}"))
+        """What reports call transaction `t`, and no other: its recorded id, else T and its number
+        from 1; with its place, as in T2@7, where that is the name of several.
+        """
+        return self.called.get(t) or _own_name(self.names, t)
+
+    @property
+    def place_word(self) -> str:
+        """What `place` counts."""
+        return "byte" if self.format in ("cobra", "dbcop") else "line"
 
     def session_of(self, t: int) -> str:
         """What reports call the session of transaction `t`."""
@@ -126,6 +136,25 @@ class History:
         if kind == READ:
             return f"r({key}) = {text}"
         return f"{'append' if kind == APPEND else KINDS[kind]}({key}, {text})"
+
+
+def _own_name(names: dict[int, Scalar], t: int) -> str:
+    return str(names.get(t, f"T{t + 1}"))
+
+
+def _called(history: History) -> dict[int, str]:
+    """The names of the transactions that would share one: with their places."""
+    if not history.names:
+        return {}
+    own = [_own_name(history.names, t) for t in range(len(history))]
+    times, found = Counter(own), dict[int, str]()
+    for t, name in enumerate(own):
+        if times[name] > 1:
+            found[t] = f"{name}@{history.place[t]}"
+            while found[t] in times:
+                found[t] += "'"
+            times[found[t]] = 1
+    return found
 
 
 def _between(low: Scalar | None, key: Scalar, high: Scalar | None) -> bool:
@@ -314,7 +343,7 @@ class Builder:
         def times(column: list[float | None]) -> Floats:
             return np.array([np.nan if x is None else x - origin for x in column], np.float64)
 
-        return History(
+        found = History(
             self.source,
             self.format,
             tuple(self.key_id),
@@ -340,6 +369,7 @@ class Builder:
             tuple(self.notes),
             exact,
         )
+        return replace(found, called=_called(found))
 
     def _origin(self) -> tuple[int, Exact]:
         """What times are counted from, and their decimals.

@@ -43,6 +43,32 @@ def unrecorded(
     return f"sessions are partial: {_count(nameless)} name none"
 
 
+def contradiction(history: History, members: Ints, clock_error: float) -> str:
+    """Return how the times of a session contradict the order of its lines; "" where none do.
+
+    `members` are the transactions that count as committed.
+    """
+    if math.isinf(clock_error) or not len(members):
+        return ""
+    by_session = members[np.argsort(history.session[members], kind="stable")]
+    begin, session = history.begin[by_session], history.session[by_session]
+    ends = np.where(history.status[by_session] != INFO, history.end[by_session], np.nan)
+    limit = reached(ends, clock_error, begin, history.exact)
+    latest, current = -1, -1
+    for at in range(len(by_session)):
+        if session[at] != current:
+            latest, current = -1, session[at]
+        if latest >= 0 and begin[latest] > limit[at]:
+            early, late = (history.name(int(by_session[x])) for x in (at, latest))
+            return (
+                f"{late} comes before {early} in {history.session_of(int(by_session[at]))}, and "
+                "began after that had ended"
+            )
+        if not np.isnan(begin[at]) and (latest < 0 or begin[at] > begin[latest]):
+            latest = at
+    return ""
+
+
 def _in_doubt(
     history: History, begin: Floats, end: Floats, ends: Bools, clock_error: float
 ) -> Bools:

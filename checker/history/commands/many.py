@@ -217,6 +217,11 @@ def _short(file: str, folder: Path) -> str:
 
 
 def _told(row: Row, asked: Asked) -> str:
+    notes = row.result["notes"] if row.result else ()
+    return "; ".join((_outcome(row, asked), *notes)).removeprefix("; ")
+
+
+def _outcome(row: Row, asked: Asked) -> str:
     if row.message:
         return " ".join(row.message.removeprefix(row.file).lstrip(":, ").split())[:200]
     fails = [f"{x} fails: {name}" for x, name in zip(row.weakest, row.anomalies, strict=True)]

@@ -28,7 +28,7 @@ from statewalk.checker.history.decide.saturate import Reach, Saturation, saturat
 from statewalk.checker.history.decide.scan import Facts, scan
 from statewalk.checker.history.decide.search import Decided, decide, initial_edges
 from statewalk.checker.history.decide.weak import decide_weak
-from statewalk.checker.history.recorded import unrecorded
+from statewalk.checker.history.recorded import contradiction, unrecorded
 from statewalk.dsl.library.levels import (
     LEVELS,
     PREFIX,
@@ -147,9 +147,29 @@ def _decided(
             stronger.stage += ", with session order"
             return stronger
         clock.add(stronger.seconds)
+    if LEVELS[level].real_time:
+        reason = contradiction(history, facts.members, options.clock_error)
+        if reason:
+            return _without_times(history, level, options, known, reason)
     if LEVELS[level].weak and LEVELS[level].rule != PREFIX:
         return _check_weak(history, facts, LEVELS[level], options, clock)
     return _check_graph(history, facts, LEVELS[level], options, clock)
+
+
+def _without_times(
+    history: History,
+    level: str,
+    options: Options,
+    known: tuple[Facts, list[Finding]],
+    reason: str,
+) -> Verdict:
+    """The verdict where times and sessions contradict each other: a violation of what the level
+    asks beside real time, else none.
+    """
+    found = _decided(history, LEVELS[level].implies[0], options, known, _Clock())
+    if found.holds:
+        return replace(found, level=LEVELS[level], holds=False, settled=False, reason=reason)
+    return found
 
 
 def _check_weak(

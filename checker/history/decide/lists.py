@@ -79,9 +79,9 @@ def _chain(work: Scan, k: int, read: int, given: int, codes: Ints, index: Ints) 
     the start; none if it is bad.
     """
     q, elements = int(work.reads[read, 3]), work.elements(read)
+    elements = elements[given:]
     if len(np.unique(elements)) < len(elements):
         work.say("incompatible-order", [q], f"{work.told(q)} repeats an element")
-    elements = elements[given:]
     rows = lookup(work, np.full(len(elements), k), elements, codes, index)
     unknown = np.flatnonzero(rows < 0)
     if len(unknown):

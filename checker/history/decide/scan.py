@@ -30,6 +30,8 @@ from statewalk.checker.history.decide.lists import given_lengths, list_orders, l
 from statewalk.checker.history.decide.rows import judge_rows
 from statewalk.checker.history.errors import HistoryError
 
+_MOST = 1 << 24  # reads of a key that range queries stand for: about 4 GB
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
@@ -101,9 +103,17 @@ def _expand(history: History) -> tuple[Ints, Ints]:
         low[op], high[op] = a, z - 1
     by_rank = np.array([key_id[k] for k in ranked], np.int64)
     high = np.maximum(high, low - 1)
-    size = kernels.count_expanded(history.kind, history.count, low, high)
+    covered = int((high - low + 1).sum())
+    if covered > _MOST:
+        raise HistoryError(
+            f"its range queries cover {covered:,} keys in all, more than {_MOST:,}",
+            source=history.source,
+            expected="a shorter history, fewer keys, or narrower bounds: a query reads each key "
+            "within its bounds that the history names anywhere",
+        )
+    size = m - len(history.bounds) + covered
     out, first = np.empty((size, 5), np.int64), np.zeros(len(history) + 1, np.int64)
-    n = kernels.expand(
+    kernels.expand(
         history.first,
         history.kind,
         history.key,
@@ -117,7 +127,7 @@ def _expand(history: History) -> tuple[Ints, Ints]:
         out,
         first,
     )
-    return first, out[:n].copy()
+    return first, out
 
 
 def _list_keys(history: History, ops: Ints) -> Ints:
@@ -292,7 +302,10 @@ def _judge_reads(work: Scan, writer: Ints, longest: Ints, begins: Ints) -> Ints:
         for k in np.flatnonzero(longest >= 0).tolist():
             elements = work.elements(int(longest[k]))
             initial[k] = elements[begins[k] - 1] if begins[k] else NIL
-    unknown = (writer < 0) & (work.reads[:, 2] != initial[work.reads[:, 1]])
+    key, length = work.reads[:, 1], work.reads[:, 4]
+    unknown = (writer < 0) & (work.reads[:, 2] != initial[key])
+    # a list's last element says which version it is only as long as elements do not repeat
+    unknown |= (writer < 0) & (length >= 0) & (length != begins[key])
     for row in np.flatnonzero(unknown).tolist():
         q = int(work.reads[row, 3])
         work.say(

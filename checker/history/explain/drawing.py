@@ -151,14 +151,15 @@ def dot(history: History, found: Explanation) -> str:
         return f'"{escaped}"'
 
     out = [f"digraph {quoted(found.name)} {{", "  node [shape=box, fontname=monospace];"]
-    for t in found.transactions:
+    nodes = {t: f"n{at}" for at, t in enumerate(found.transactions)}
+    for t, node in nodes.items():
         ops = "\n".join(history.show(op) for op in found.operations.get(t, ()))
         label = f"{history.name(t)} ({history.session_of(t)})\n{ops}"
-        out.append(f"  {quoted(history.name(t))} [label={quoted(label)}];")
+        out.append(f"  {node} [label={quoted(label)}];")
     for step in found.cycle:
         style = "solid" if step.how == "observed" else "dashed"
         out.append(
-            f"  {quoted(history.name(step.before))} -> {quoted(history.name(step.after))} "
+            f"  {nodes[step.before]} -> {nodes[step.after]} "
             f"[label={quoted(f'{step.kind} {step.key}'.strip())}, style={style}, "
             f'color="{_COLOURS[step.kind]}"];'
         )

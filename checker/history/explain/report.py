@@ -120,6 +120,7 @@ def as_json(
             "schema": 1,
             "source": history.source,
             "format": history.format,
+            "notes": list(history.notes),
             "transactions": len(history),
             "operations": len(history.kind),
             "phases": phases(verdicts, read),

@@ -20,8 +20,7 @@ def lines(history: History, found: Explanation) -> Sequence[str]:
         ops = "  ".join(history.show(op) for op in found.operations.get(t, ()))
         out.append(
             f"    {history.name(t)} ({history.session_of(t)}, "
-            f"{'byte' if history.format in ('cobra', 'dbcop') else 'line'} "
-            f"{history.place[t]}): {ops}"
+            f"{history.place_word} {history.place[t]}): {ops}"
         )
     if found.cycle:
         out.append("  The cycle:")

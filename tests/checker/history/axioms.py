@@ -38,8 +38,10 @@ def in_parts(records: list[Record]) -> list[Record]:
     return renamed
 
 
-def levels_of(records: list[Record]) -> set[str]:
-    """Every level of RULES, plain and `strong-session-`, that the history is of."""
+def levels_of(records: list[Record], given: dict[Any, list[Any]] | None = None) -> set[str]:
+    """Every level of RULES, plain and `strong-session-`, that the history is of; `given` is what
+    lists hold at the start.
+    """
     records = in_parts(records)
     sure = [i for i, r in enumerate(records) if r.get("status", "ok") == "ok"]
     maybe = [i for i, r in enumerate(records) if r.get("status") == "info"]
@@ -50,7 +52,7 @@ def levels_of(records: list[Record]) -> set[str]:
         for extra in combinations(maybe, n):
             txns = [parsed(records[i], keys) for i in sorted([*sure, *extra])]
             if all(t is not None for t in txns):
-                found |= levels_of_committed([t for t in txns if t is not None])
+                found |= levels_of_committed([t for t in txns if t is not None], given or {})
     return found
 
 
@@ -83,14 +85,14 @@ def parsed(record: Record, keys: set[Any]) -> Txn | None:
     return Txn(record["session"], reads, writes)
 
 
-def levels_of_committed(txns: list[Txn]) -> set[str]:
+def levels_of_committed(txns: list[Txn], given: dict[Any, list[Any]]) -> set[str]:
     found: set[str] = set()
     for session in (False, True):
         prefix = "strong-session-" if session else ""
         for order in orders(txns, session):
             if len(found) == 2 * len(RULES):
                 break
-            sources = read_from(txns, order)
+            sources = read_from(txns, order, given)
             if sources is not None:
                 found |= {prefix + r for r in RULES if prefix + r not in found
                           and satisfied(txns, order, sources, r, session)}  # fmt: skip
@@ -111,11 +113,13 @@ def orders(txns: list[Txn], session: bool) -> Iterator[list[int]]:
     return extend([])
 
 
-def read_from(txns: list[Txn], order: list[int]) -> list[list[tuple[Any, int, int]]] | None:
+def read_from(
+    txns: list[Txn], order: list[int], given: dict[Any, list[Any]]
+) -> list[list[tuple[Any, int, int]]] | None:
     """Per transaction its reads as (key, writer, operation); None when the order cannot be."""
     place = {t: i for i, t in enumerate(order)} | {T0: -1}
     lists: dict[Any, dict[tuple[Any, ...], int]] = {}
-    whole: dict[Any, tuple[Any, ...]] = {}
+    whole: dict[Any, tuple[Any, ...]] = {k: tuple(v) for k, v in given.items()}
     for t in order:
         for k, v in txns[t].writes.items():
             if isinstance(v, tuple):
@@ -126,7 +130,7 @@ def read_from(txns: list[Txn], order: list[int]) -> list[list[tuple[Any, int, in
         sources = []
         for k, v, at in txn.reads:
             if isinstance(v, list):
-                writer = lists.get(k, {}).get(tuple(v), T0 if not v else None)
+                writer = lists.get(k, {}).get(tuple(v), T0 if v == given.get(k, []) else None)
             elif v is None:
                 writer = T0
             else:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from statewalk.checker.cli import main
+from statewalk.checker.history.commands import many
 from statewalk.checker.history.commands.many import (
     Asked,
     Row,
@@ -57,6 +58,21 @@ def test_a_folder_has_a_line_for_each_history_and_a_sum(
     assert "line 1: SW701" in out[2]
     assert "parallel-si fails: lost-update" in out[3]
     assert "4 histories: 2 holds, 1 violated, 1 unreadable" == out[-1]
+
+
+def test_a_last_line_that_is_cut_off_is_told_of_each_history(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = folder / "a.jsonl"
+    file.write_text(file.read_text() + '{"session": 1, "op')
+    told = "Line 3, the last one, is cut off and left out"
+    rows = [check_file(str(file), asked) for asked in (Asked(), Asked("si"))]
+
+    for row in rows:
+        assert told in many.table([row], folder, Asked("si"))
+        assert [told] == json.loads(many.as_json([row], folder))["files"][0]["result"]["notes"]
+    run(monkeypatch, "check", file, "--json", "-")
+    assert [told] == json.loads(capsys.readouterr().out)["notes"]
 
 
 def test_links_to_folders_are_told_and_not_followed(tmp_path: Path) -> None:

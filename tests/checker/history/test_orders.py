@@ -21,7 +21,7 @@ from statewalk.checker.history.errors import HistoryError
 from statewalk.checker.history.formats.jsonl import from_records, lines_of
 from statewalk.dsl.library.levels import LEVELS, Level, weaker
 from tests.cases import slow
-from tests.checker.history.axioms import RULES, levels_of
+from tests.checker.history.axioms import RULES, in_parts, levels_of
 from tests.checker.history.round_trip import HARMLESS
 from tests.checker.history.test_oracle import Record, possible, random_histories
 
@@ -44,9 +44,24 @@ def expected(records: list[Record], error: float) -> dict[str, str]:
     for name, level in LEVELS.items():
         holds = name in weak if name in WEAK else possible(alone, level, error)
         said[name] = BROKEN if not holds else OPEN if lacks(counted, level, error) else HELD
+        below = LEVELS[level.implies[0]] if level.implies else level
+        if level.real_time and not holds and contradictory(alone, error):
+            said[name] = OPEN if possible(alone, below, error) else BROKEN
     for name in [n for n in LEVELS if said[n] == HELD]:
         said |= dict.fromkeys(weaker(name), HELD)
     return said
+
+
+def contradictory(records: list[Record], error: float) -> bool:
+    """Whether a later transaction of a session ended before an earlier one began."""
+    counted = counting([{**r, "at": at} for at, r in enumerate(in_parts(records))])
+    return any(
+        a["session"] == b["session"]
+        and a["at"] < b["at"]
+        and b.get("status", "ok") == "ok"
+        and b.get("end", INFINITE) + error < a.get("begin", -INFINITE)
+        for a, b in permutations(counted, 2)
+    )
 
 
 def counting(records: list[Record]) -> list[Record]:

@@ -400,3 +400,34 @@ def test_events_of_several_processes_may_have_times_in_any_order(tmp_path: Path)
     lines = [f"{{:type :ok, :process {p}, :value [[:r :x nil]], :time {9 - p}}}" for p in (0, 1)]
 
     assert 2 == len(formats.read(edn(tmp_path, *lines)))
+
+
+@pytest.mark.parametrize("certain", [False, True])
+def test_times_that_contradict_the_order_of_a_session_decide_nothing(certain: bool) -> None:
+    records = [write(1, 1, begin=10, end=20), read(1, 1, begin=1, end=5)]
+    history = from_records(records)
+
+    for level in REAL_TIME:
+        verdict = check(history, level, Options(certain=certain))
+        assert (False, False) == (verdict.holds, verdict.settled)
+        if not certain:
+            assert "T1 comes before T2 in session 1" in verdict.reason
+            assert verdict.reason == check_levels(history)[level].reason
+            assert check(history, level, Options(clock_error=5)).holds
+    assert check(history, "strong-session-serializable").holds
+
+
+def test_a_violation_in_a_session_stands_whatever_its_times_say() -> None:
+    records = [write(1, 1, begin=10, end=20), read(None, 1, begin=1, end=5)]
+    history = from_records(records)
+
+    for verdict in (check(history, "strong-si"), check_levels(history)["strict-serializable"]):
+        assert (False, True, "") == (verdict.holds, verdict.settled, verdict.reason)
+
+
+def test_only_the_times_of_what_counts_contradict_a_session() -> None:
+    aborted = [write(1, 1, begin=10, end=20, status="fail"), read(None, 1, begin=1, end=5)]
+    unsure = [write(1, 1, begin=10, status="info"), read(None, 1, begin=1, end=5)]
+
+    for records in (aborted, unsure):
+        assert check(from_records(records), "strict-serializable").holds

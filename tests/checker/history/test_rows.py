@@ -250,3 +250,17 @@ def test_drawings_hold_no_character_that_is_obeyed_or_forbidden() -> None:
     assert printable(drawn) == drawn
     assert printable(graph) == graph
     assert "\\\\u001b" in graph
+
+
+@pytest.mark.parametrize("ids", [["T2", None], ["a", "a"], [1, "1"], ["a@2", "a", "a"]])
+def test_each_transaction_has_a_name_and_a_node_of_its_own(ids: list[Any]) -> None:
+    records = [
+        {**txn(n, ["r", "x", None], ["w", "x", n]), **({} if name is None else {"id": name})}
+        for n, name in enumerate(ids)
+    ]
+    history = from_records(records)
+    found = next(iter(judged(history, "si", Options())[1].values()))
+    graph = drawing.dot(history, found)
+
+    assert len(ids) == len({history.name(t) for t in range(len(ids))})
+    assert all(graph.count(f"  n{n} [label=") == graph.count(f"  n{n} -> ") == 1 for n in (0, 1))

@@ -15,15 +15,6 @@ _READ, _WRITE, _DELETE, _APPEND, _LIST, _RANGE, _ABSENT = 0, 1, 3, 4, 5, 6, 7
 
 
 @allocating
-def count_expanded(kind: Ints, count: Ints, low: Ints, high: Ints) -> int:
-    """How many operations there are when each range is one read per key in its bounds."""
-    total = 0
-    for op in range(len(kind)):
-        total += count[op] + high[op] - low[op] + 1 if kind[op] == _RANGE else 1
-    return total
-
-
-@allocating
 def expand(
     first: Ints,
     kind: Ints,
@@ -37,7 +28,7 @@ def expand(
     mark: Ints,
     out: Ints,
     out_first: Ints,
-) -> int:
+) -> None:
     """Operations with every range query written as reads of the keys in its bounds.
 
     Shapes:  low, high (m,) ranks of the first and last key in bounds; by_rank (keys,) the key
@@ -65,7 +56,6 @@ def expand(
                     out[n, 0], out[n, 1], out[n, 2], out[n, 3], out[n, 4] = _ABSENT, k, 0, 1, op
                     n += 1
     out_first[len(first) - 1] = n
-    return n
 
 
 @inlined
@@ -92,6 +82,16 @@ def _outside(ops: Ints, start: int, q: int, items: Ints, own: Ints) -> int:
         if items[base + length - n_own + x] != own[x]:
             return -1
     return int(length - n_own)
+
+
+@inlined
+def _alike(ops: Ints, items: Ints, q: int, p: int, length: int) -> bool:
+    """Whether list reads q and p begin with the same `length` elements."""
+    a, b = ops[q, 2], ops[p, 2]
+    same = 0
+    while same < length and items[a + same] == items[b + same]:
+        same += 1
+    return bool(same >= length)
 
 
 @inlined
@@ -154,7 +154,8 @@ def scan(
                 continue
             if seen[k, 2] == t:
                 row = seen[k, 3]
-                if reads[row, 2] != v or reads[row, 4] != length:
+                same = reads[row, 2] == v and reads[row, 4] == length
+                if not (same and _alike(ops, items, q, reads[row, 3], length)):
                     _report(found, sizes, DIFFER, q)
                 elif not again:
                     continue
