@@ -172,18 +172,19 @@ def agree(seed: int, folder: Path) -> Counter[str]:
             continue
         most = random.choice([None, 0, 1, 2, 3, 4, 6])
         verdict, every = graph.verdict(log, most)
-        text = "".join(json.dumps(event) + "\n" for event in log)
+        file = folder / "log.jsonl"
+        file.write_text("".join(json.dumps(event) + "\n" for event in log), encoding="utf-8")
         for deep in (False, True):
             asked = Question(model, None, ["goes"], Limits(most, deep=deep))
-            found = asked.ask(["log.jsonl"], {"log.jsonl": text})
+            found = asked.ask([str(file)])
             assert verdict == found.verdict, (seed, number, most, deep)
             if verdict == "violated":
                 assert every == set(found.json["violated"]), (seed, number, most, deep)
                 assert every or found.json["violated_one_of"], (seed, number, most, deep)
-            followed = asked.followed(["log.jsonl"], {"log.jsonl": text})
+            followed = asked.followed([str(file)])
             assert isinstance(followed, Followed)
             look_at_shown(graph, followed, most, verdict == "conforms")
-        ways = Question(model, None, ["goes"], Limits(most)).ask(["l"], {"l": text})
+        ways = Question(model, None, ["goes"], Limits(most)).ask([str(file)])
         several = graph.followed(log, most)[1]
         counted = None if several is None else sum(several.values())
         if verdict != "parts":
