@@ -27,7 +27,7 @@ from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.view import Disabled
 
 _MOST_PASSES = 6
-_MANY_STATES = 200_000
+_STATES_A_CHARACTER = 3  # of the text of programs: fewer are searched sooner than it is optimised
 _SIGNATURE = ctypes.CFUNCTYPE(
     ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int32
 )
@@ -310,7 +310,9 @@ class Programs:
 
     def found(self, states: int) -> None:
         """Optimise what is compiled once a search has found so many states that it is worth it."""
-        if self._fully or states < _MANY_STATES or not self._texts:
+        if self._fully or states < _STATES_A_CHARACTER * sum(map(len, self._texts)):
+            return
+        if not self._texts:
             return
         self._fully = True
         old, self._engines = self._engines, [compiled(text, fully=True) for text in self._texts]
