@@ -107,7 +107,6 @@ _KERNELS = {
         "drop": "u8[] u8[] u1[]",
     },
     "history.decide.kernels.scan": {
-        "count_expanded": "i8[] i8[] i8[] i8[]",
         "expand": "i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[][] i8[]",
         "scan": ("i8[] i8[][] i8[] i8[] i8[] i8[][] i8[][] i8[][] i8[][] i8[] i8[] b1"),
         "prefixes": "i8[][] i8[][] i8[] i8[] i8[][]",

@@ -23,6 +23,13 @@ _OURS = [
 ]
 
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
+# What the engine runs on may lie in a folder of another name, and opens files while kernels load.
+_ENGINE = [
+    folder
+    for name in ("llvmlite", "numba", "numpy")
+    if (found := PathFinder.find_spec(name)) is not None
+    for folder in found.submodule_search_locations or ()
+]
 
 # Asked for once, now: Python 3.13 finds out by importing a module, and while a spec is loaded each
 # import asks us whether that is installed, before there is an answer.
@@ -99,7 +106,8 @@ def _is_package(path: Path) -> bool:
 def is_installed(file: str) -> bool:
     """Whether a file came with Python, with a package, or with statewalk, and is no author's."""
     path = Path(file)
-    return file.startswith("<frozen ") or _is_package(path) or any(map(path.is_relative_to, _OURS))
+    known = any(map(path.is_relative_to, (*_OURS, *_ENGINE)))
+    return known or file.startswith("<frozen ") or _is_package(path)
 
 
 def package_in(file: str) -> str:
