@@ -25,7 +25,7 @@ _OURS = [
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
 # What the engine runs on may lie in a folder of another name, and opens files while kernels load.
 _ENGINE = [
-    folder
+    Path(folder)
     for name in ("llvmlite", "numba", "numpy")
     if (found := PathFinder.find_spec(name)) is not None
     for folder in found.submodule_search_locations or ()
