@@ -17,7 +17,6 @@ from statewalk.checker.history.collect.database import Database
 from statewalk.checker.history.collect.databases import DATABASES, database_of
 from statewalk.checker.history.collect.recorder import RecordedConnection, Recorder, Scalar
 from statewalk.checker.history.errors import HistoryError
-from statewalk.checker.history.formats.jsonl import plain_operation
 
 _GIVEN = "0"
 
@@ -149,6 +148,8 @@ class Transaction:
 
 def _key(key: Scalar) -> str:
     """A key as the table has it, where 1 and "1" are two. Raises: HistoryError for no key."""
+    from statewalk.checker.history.formats.jsonl import plain_operation  # with numpy
+
     return json.dumps(plain_operation(["r", key])[1])
 
 

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from statewalk.checker.history.errors import HistoryError
-from statewalk.checker.history.formats.jsonl import plain_header, plain_operation
 
 Scalar = int | str
 _WRITES = ("w", "i", "d", "append")
@@ -47,6 +46,8 @@ class Recorder:
 
         Raises:  HistoryError[SW707] when it exists, [SW701] for what is no initial state; OSError.
         """
+        from statewalk.checker.history.formats.jsonl import plain_header  # with numpy
+
         header = plain_header(initial if isinstance(initial, str) else [[*x] for x in initial])
         self.path, self.clock = Path(path), clock
         self._lock, self._sessions, self._ids = threading.Lock(), 0, 0
@@ -205,6 +206,8 @@ class RecordedConnection:
 
         Raises:  HistoryError[SW701] for what no history can have.
         """
+        from statewalk.checker.history.formats.jsonl import plain_operation  # with numpy
+
         self.begin()
         self._ops.append(plain_operation(op))
 
