@@ -13,6 +13,7 @@ from typing import Any
 
 from statewalk.checker.states.content import key_of
 from statewalk.checker.states.fingerprints import Fingerprints
+from statewalk.checker.states.showing import text_of
 from statewalk.checker.symmetry.colours import Colouring
 from statewalk.checker.symmetry.group import Symmetry
 from statewalk.dsl.model import Model
@@ -58,7 +59,7 @@ class _Slots(dict[Path, Slot]):
 
 
 class _Elements(dict[Path, Any]):
-    """Elements of sets by the paths of their slots, read from the path where that is new."""
+    """Elements of sets, and keys, by the paths of their slots; read from a path that is new."""
 
     def __init__(self, model: Model) -> None:
         super().__init__()
@@ -85,7 +86,7 @@ class Layout:
         self.base = self.fingerprints.of_state(model.fixed)
         self.slots: list[Slot] = []
         self.exploded: set[tuple[str, str]] = set()  # (class, field): a slot for each element
-        self.elements: dict[Path, Any] = _Elements(model)  # by path of such a slot
+        self.elements: dict[Path, Any] = _Elements(model)  # by path of such a slot; keys too
         self.by_path = _Slots(self)
         self.whole: dict[Path, None] = {}  # the paths of fields of initial states
         self.colouring = None
@@ -96,6 +97,13 @@ class Layout:
     def slot(self, path: Path) -> Slot:
         """The slot of a path, made when new."""
         return self.by_path[path]
+
+    def show(self, path: Path) -> str:
+        """Return a path as the author of the spec would write it; an element's is its set's."""
+        owner, *rest = path
+        shown = f"{owner}#{rest[0]}" if rest else str(owner)
+        shown += f".{rest[1]}" if len(rest) > 1 else ""
+        return f"{shown}[{text_of(self.elements[path])}]" if rest[2:3] == ["key"] else shown
 
     def value_id(self, slot: Slot, value: Any) -> int:
         """The id of a value in a slot, given when new."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
 from typing import Any
 
@@ -18,7 +17,7 @@ from statewalk.checker.native.kernels.arrays import (
     OPERAND,
     SLOT,
 )
-from statewalk.checker.native.learn.learned import Learned, show_path
+from statewalk.checker.native.learn.learned import Learned, widths
 from statewalk.checker.native.state import Search
 
 _WIDEST = 20
@@ -29,7 +28,6 @@ def profile_of(search: Search) -> dict[str, Any]:
     """Per root: kind, label, fired, walks, evaluations, seconds; the slots with most values."""
     learner = search.learner
     fired = {search.roots.first_action + i: int(n) for i, n in enumerate(search.fired)}
-    slots = heapq.nlargest(_WIDEST, search.layout.slots, key=lambda slot: len(slot.values))
     worst = int(np.argmax(learner.time)) if len(learner.time) else -1
     return {
         "roots": [
@@ -44,7 +42,7 @@ def profile_of(search: Search) -> dict[str, Any]:
             for number, root in enumerate(search.roots.all)
         ],
         "untranslated": [] if learner.programs is None else learner.programs.refused,
-        "slots": [(show_path(slot.path), len(slot.values) - 1) for slot in slots],
+        "slots": widths(search.layout).most_common(_WIDEST),
         "looked_at": looked_at(learner.learned, worst, search.roots.all[worst].kind == "step")
         if worst >= 0
         else [],
@@ -68,7 +66,7 @@ def looked_at(learned: Learned, root: int, of_steps: bool = False) -> list[tuple
         kind = int(record[KIND])
         if kind < CALL:
             slot = int(record[SLOT]) // 2 if of_steps else int(record[SLOT])
-            branches[show_path(learned.layout.slots[slot].path)] += int(record[EDGES])
+            branches[learned.layout.show(learned.layout.slots[slot].path)] += int(record[EDGES])
         elif kind < FORK:
             branches[_function(learned, int(record[OPERAND]))] += int(record[EDGES])
         if kind == FORK or not kind & 1:  # children that are hashed are not followed

@@ -231,7 +231,9 @@ ELSEWHERE = {  # which languages of a page another test runs
     "docs/inside.md": ("python", "tests/docs/test_inside.py"),
     "docs/language.md": ("python console", "tests/docs/test_language.py"),
     "docs/liveness.md": ("python", "tests/docs/test_liveness_page.py"),
+    "docs/networks.md": ("python console", "tests/docs/test_language.py"),
     "docs/refused.md": ("python fizz console", "tests/docs/test_refused.py"),
+    "docs/slow-spec.md": ("python console", "tests/docs/test_language.py"),
     "docs/tla.md": ("python", "tests/dsl/fizz/test_docs_tla.py"),
 }
 _FORM = "the form of a command"

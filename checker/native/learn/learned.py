@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from operator import is_not
 from typing import Any
@@ -196,7 +197,7 @@ class Learned(Effects):
     def describe(self, kind: int, slot: int, operand: int) -> str:
         """An event in words."""
         if kind in (READ, PROJECT):
-            return f"it looked at {show_path(self.layout.slots[slot].path)}"
+            return f"it looked at {self.layout.show(self.layout.slots[slot].path)}"
         return "it called a function" if kind == CALL else f"it chose among {operand}"
 
     # -- projections, operations, calls ----------------------------------------------------------
@@ -348,12 +349,12 @@ def _nothing() -> None:
 
 def widest_variable(layout: Layout) -> tuple[str, int] | None:
     """The variable with most distinct values, and their number."""
-    slot = max(layout.slots, key=lambda slot: len(slot.values), default=None)
-    return None if slot is None else (show_path(slot.path), len(slot.values) - 1)
+    return next(iter(widths(layout).most_common(1)), None)
 
 
-def show_path(path: tuple[Any, ...]) -> str:
-    """A path as the author of the spec would write it."""
-    head = f"{path[0]}#{path[1]}" if len(path) > 1 else str(path[0])  # pyright: ignore[reportGeneralTypeIssues]
-    rest = "".join(f".{part}" for part in path[2:3])
-    return head + rest + (f"[{path[4]!r}]" if len(path) > 4 and path[3] in ("key", "in") else "")
+def widths(layout: Layout) -> Counter[str]:
+    """Return how many values each variable has had; of a set with slots, how many elements."""
+    found: Counter[str] = Counter()
+    for slot in layout.slots:
+        found[layout.show(slot.path)] += len(slot.values) - 1
+    return found

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from statewalk.checker.cli import main
 from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.report.profile import Part, Profile, profile, render
+from statewalk.dsl.loader import load
 from tests.checker.native.hand import two_phase_commit
 from tests.places import ROOT
 
@@ -19,6 +22,36 @@ def test_a_profile_lists_actions_properties_and_variables() -> None:
     assert 1145 == sum(fired.values())
     assert ("RM#0.state", 4) in found.variables
     assert "prepare(0)" in render(found)
+
+
+def test_a_set_with_slots_for_its_elements_is_one_variable(tmp_path: Path) -> None:
+    spec = tmp_path / "spec.py"
+    spec.write_text(
+        """from statewalk import Role, action, any_of, deadlock
+
+deadlock(False)
+
+
+class Node(Role):
+    inbox: set[int] = set()
+    last: "dict[Node, int]" = {}
+
+    @action
+    def send(self, number: bool) -> None:
+        node.inbox.add(int(number))
+
+    @action
+    def receive(self) -> None:
+        self.last[self] = any_of([n for n in self.inbox if n >= 0])
+
+
+node = Node()
+node.last[node] = 0
+"""
+    )
+    found = profile(load(spec), SearchOptions())
+
+    assert {"Node#0.inbox": 2, "Node#0.last[Node#0]": 2} == dict(found.variables[:2])
 
 
 def test_the_culprit_is_named() -> None:
