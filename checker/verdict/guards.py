@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 # what text specs have where a step ends, which is possible only if it did something
 _NO_GUARD = re.compile(r"((atomic|serial|parallel|oneof|fair(<\w+>)?)\s+)*action\b|return\b")
 _FAULT = Guard("", 0, why="possible, but a fault is no way out of a deadlock")
-RUNS = 5000  # of actions, which take a tenth of a second in most specs
-_STATES = 2000
+RUNS = 1000  # of actions, which take some ten milliseconds in most specs
+_STATES = 1000
 
 
 def guard_of(model: Model, action: Action, state: State, *, values: bool = True) -> Guard | None:
