@@ -130,7 +130,7 @@ class Search(reference.Search):
                 self._held = array("q", chain.from_iterable(pairs))
             address = self._held.buffer_info()[0]
             self.programs.look(address, len(row), with_before=before is not None)
-        leaves = self.programs.leaves(number)
+        leaves = self.programs.answer(number, row, before)
         if not leaves and before is None:
             self._quiet[row] = self._quiet.get(row, 0) | 1 << number
         return leaves
@@ -177,14 +177,16 @@ class Search(reference.Search):
         """See `reference.Search.targets`."""
         leaves = self._leaves(self.roots.first_action + action.index, source.row)
         if leaves is None or max(leaves, default=FIRST_RESULT) > FIRST_RESULT:
-            yield from super().targets(action, source, self.layout.state(source.row))
+            for target in super().targets(action, source, self.layout.state(source.row)):
+                self.programs.see(target[0])  # programs are asked of it next
+                yield target
             return
         row = list(source.row)
         for at, leaf in enumerate(leaves):
-            target = self.learned.apply(row, FIRST_RESULT - leaf)
-            while target and target[-1] == 0:
-                target.pop()
-            reached = tuple(target)
+            after = self.learned.apply(row, FIRST_RESULT - leaf)
+            while after and after[-1] == 0:
+                after.pop()
+            reached = tuple(after)
             self._reached(source.row, reached, FIRST_RESULT - leaf)
             yield reached, Ordinal((at,)), None
 

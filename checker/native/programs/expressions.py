@@ -16,6 +16,7 @@ from statewalk.checker.native.programs.values import (
     is_plain,
     joined,
 )
+from statewalk.checker.native.programs.whole import TEXT
 from statewalk.dsl.state.roles import Role
 
 _RELATIONS = {
@@ -199,7 +200,11 @@ class Expressions(Loops):
         both = one.sort == other.sort == "int"
         text = ast.unparse(ast.BinOp(ast.Name("a0"), operator, ast.Name("a1")))
         claim: Sort = "int" if both and isinstance(operator, ast.Mod | ast.FloorDiv) else "any"
-        domain = one.domain if one.domain is not None and one.domain is other.domain else None
+        if isinstance(operator, ast.Add) and (one.domain is TEXT or other.domain is TEXT):
+            made = self.machine.builtin(text, 2, claim, TEXT)
+            return self.apply(made, [one, other], TEXT)
+        same = one.domain is not None and one.domain is other.domain
+        domain = one.domain if same and self.machine.is_container(one.domain) else None
         return self.apply(self.machine.builtin(text, 2, claim), [one, other], domain)
 
     def _sum(self, operation: str, one: str, other: str) -> Value:

@@ -5,10 +5,17 @@ from __future__ import annotations
 import ast
 import typing
 from collections.abc import Callable, Collection, Container, Iterable
+from copy import copy
+from dataclasses import replace
 from functools import cache
-from types import GenericAlias
 from typing import Any
 
+from statewalk.checker.native.programs.hints import (
+    alike_inside,
+    attributes_in,
+    hint_of,
+    hint_of_constant,
+)
 from statewalk.checker.native.programs.values import (
     Kind,
     Sort,
@@ -26,10 +33,10 @@ from statewalk.dsl.state.roles import Field, Role
 from statewalk.dsl.values.domains import ANYTHING, Domain, domain_of
 from statewalk.dsl.values.lists import CHANGING
 from statewalk.dsl.values.records import Record
-from statewalk.dsl.values.stored import FrozenDict, FrozenList
 from statewalk.dsl.words import declare
 
 _FEW = 6
+_MOST_BREAKS = 2  # what was assumed of a field and is not so, before nothing is any more
 NEW = (
     ast.List, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictComp, ast.BinOp, ast.Tuple,
     ast.Constant,
@@ -58,7 +65,12 @@ class Knowledge:
         for record in tree.records:
             for name in record._fields:
                 self._record_fields.setdefault(name, []).append(record)
+        self._open_records = any(getattr(cls, "_open", False) for cls in tree.records)
         self._role_domains = {f"a {cls.__name__}": cls for cls in tree.roles}
+        self.assumed: dict[tuple[str, str], Field] = {}
+        self.assumed_of_records: dict[str, Domain] = {}  # by attribute: records of any fields
+        self.broken: set[tuple[str, str]] = set()
+        self._breaks: dict[tuple[str, str], int] = {}
         self.domain_of_class: Callable[[Any], Domain] = cache(domain_of)
 
     # -- names -------------------------------------------------------------------------------------
@@ -66,7 +78,7 @@ class Knowledge:
     def attribute(self, name: str) -> str:
         """Return what an attribute of this name is: role, constant, index, value or mixed."""
         roles = self._role_fields.get(name, [])
-        others = name in self._record_fields or not roles
+        others = name in self._record_fields or not roles or self._open_records
         if name == "index" or any(_has_property(cls, name) for cls in self.tree.roles):
             return "mixed"
         if roles and others:
@@ -152,13 +164,13 @@ class Knowledge:
 
     def domain_of_value(self, value: Any) -> Domain | None:
         """Return the domain of a constant, where one is useful."""
-        hint = _hint(value)
+        hint = hint_of_constant(value)
         return self.domain_of_class(hint) if hint is not object else None
 
     def known_of(self, values: Collection[Any]) -> tuple[Sort, Domain | None]:
         """Return the sort and domain that all of some values have."""
         known: Kind | None = None
-        for value in {id(type(v)): v for v in values}.values() if _alike_inside(values) else values:
+        for value in {id(type(v)): v for v in values}.values() if alike_inside(values) else values:
             known = joined(known, Kind(sort_of_value(value), self.domain_of_value(value)))
         return (known.sort, known.domain) if known is not None else ("any", None)
 
@@ -166,11 +178,66 @@ class Knowledge:
         """Return the field of a role that is meant, the same in all classes that it may be of."""
         classes = self.role_classes(domain) or self.tree.roles
         held = [f for cls in classes if isinstance(f := getattr(cls, name, None), Field)]
+        known = [self.assumed.get((f.owner, f.name), f) for f in held]
+        if known and all(_alike(known[0], other) for other in known):
+            held = known
         if not held or any(not _alike(held[0], other) for other in held):
             raise Untranslatable(f"{name} may be of several classes")
         if any(cls._room is not None for cls in self.tree.roles):
             raise Untranslatable("roles come and go")
         return held[0]
+
+    def assume(self, values: Callable[[Field], list[Any]]) -> None:
+        """Assume of fields whose type says nothing that their values stay of the kinds they are.
+
+        ``values`` gives those that a field, or the entries of a dict, have had. Whoever meets
+        another one calls `unexpected`.
+        """
+        for fields in self._role_fields.values():
+            for held in fields:
+                key = (held.owner, held.name)
+                says = held.domain if held.layout == "whole" else held.domain.element
+                if (
+                    says is not ANYTHING
+                    or key in self.assumed
+                    or self._breaks.get(key, 0) > _MOST_BREAKS
+                ):
+                    continue
+                domain = self.domain_of_values(values(held))
+                if domain is None:
+                    continue
+                self._assume_of_records(values(held))
+                found = copy(held)
+                whole = held.layout == "whole"
+                found.domain = domain if whole else replace(held.domain, element=domain)
+                self.assumed[key] = found
+
+    def _assume_of_records(self, values: Collection[Any]) -> None:
+        """The same of the attributes of records that may have any, as far as values hold such."""
+        found: dict[str, list[Any]] = {}
+        for value in values:
+            attributes_in(value, found)
+        self._open_records = self._open_records or bool(found)
+        for name, held in found.items():
+            domain = self.domain_of_values(held)
+            if domain is not None and self._breaks.get(("", name), 0) <= _MOST_BREAKS:
+                self.assumed_of_records[name] = domain
+
+    def unexpected(self, key: tuple[str, str]) -> None:
+        """Give up what was assumed of a field, by class and name, or of records' attribute."""
+        if key[0]:
+            del self.assumed[key]
+        else:
+            del self.assumed_of_records[key[1]]
+        self.broken.add(key)
+        self._breaks[key] = self._breaks.get(key, 0) + 1
+
+    def domain_of_values(self, values: Collection[Any]) -> Domain | None:
+        """Return a domain that all of some stored values are in, by their classes; None if it says
+        nothing.
+        """
+        hint = hint_of(values)
+        return None if hint is object else self.domain_of_class(hint)
 
     def is_whole(self, held: Field) -> bool:
         """Return whether a field has one slot."""
@@ -179,6 +246,8 @@ class Knowledge:
     def attribute_domain(self, name: str, domain: Domain | None) -> Domain | None:
         """Return the domain of a field of a record."""
         known = self._records_of(domain) if domain is not None else ()
+        if self._open_records and all(getattr(cls, "_open", False) for cls in known):
+            return self.assumed_of_records.get(name)
         owners = [cls for cls in known or self._record_fields.get(name, []) if name in cls._fields]
         domains = [vars(cls).get("_domains", {}).get(name) for cls in owners]
         texts = {d.text if d is not None else "" for d in domains}
@@ -365,30 +434,6 @@ class Knowledge:
         values = function.function.__defaults__ or ()
         named = function.function.__kwdefaults__ or {}
         return dict(zip(names[len(names) - len(values) :], values, strict=True)) | named
-
-
-def _hint(value: Any) -> Any:
-    """The type of a constant as an annotation; object where it has none that is useful."""
-    if value is None or type(value) in (str, int, bool):
-        return None if value is None else type(value)
-    if isinstance(value, Role | Record):
-        return type(value)
-    if type(value) is tuple and value:
-        parts = tuple(map(_hint, value))
-        return object if object in parts else GenericAlias(tuple, parts)
-    if isinstance(value, FrozenList | FrozenDict) and value:
-        columns = [value] if isinstance(value, FrozenList) else [value.keys(), value.values()]
-        hints = [set(map(_hint, column)) for column in columns]
-        if all(len(found) == 1 and object not in found for found in hints):
-            return GenericAlias(
-                list if len(columns) == 1 else dict, tuple(found.pop() for found in hints)
-            )
-    return object
-
-
-def _alike_inside(values: Collection[Any]) -> bool:
-    """Whether values of one class have the same type as an annotation."""
-    return not any(isinstance(v, tuple) for v in values)
 
 
 def _has_property(cls: type, name: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from statewalk.checker.engines.layout import Layout, Slot
@@ -75,7 +75,9 @@ class Machine(Knowledge):
         for cls in self.tree.roles:
             for name in cls._fields:
                 held = getattr(cls, name)
-                if held.layout == "whole" and held.domain.kind == "set" and not held.constant:
+                if held.constant or not held.settled:
+                    continue  # without a value it is not the empty set
+                if held.layout == "whole" and held.domain.kind == "set":
                     if self.is_small(held.domain.element):
                         continue  # it has few values
                     self.exploded.add((held.owner, name))
@@ -106,11 +108,23 @@ class Machine(Knowledge):
         self._noted += [0] * len(new)
         grown, self.learned.grown = self.learned.grown, []
         for slot in new if grown is None else (*new, *grown):
+            assumed = self.assumed_at(slot)
             for id in range(self._noted[slot.id], len(slot.values)):
-                self.tables.value(slot.id, id, self._number_in(slot, slot.values[id]))
+                value = slot.values[id]
+                self.tables.value(slot.id, id, self._number_in(slot, value))
+                if assumed is not None and value is not ABSENT and not assumed.admits(value):
+                    self.unexpected((slot.path[0], slot.path[2]))
+                    assumed = None
             if self._noted[slot.id] == 0 and len(slot.path) == 5 and slot.path[3] == "in":
                 self._note_element(slot)
             self._noted[slot.id] = len(slot.values)
+
+    def unseen(self, row: Sequence[int]) -> list[Slot]:
+        """Return the slots whose value in a row has no number yet."""
+        noted, slots = self._noted, self.layout.slots
+        return [
+            slots[at] for at, id in enumerate(row) if id and (at >= len(noted) or id >= noted[at])
+        ]
 
     def _number_in(self, slot: Slot, value: Any) -> int:
         if value is ABSENT:
@@ -128,14 +142,30 @@ class Machine(Knowledge):
             return None
         return self.learned.value_id(slot, value)
 
+    def assumed_at(self, slot: Slot) -> Domain | None:
+        """Return what is assumed of the values in a slot."""
+        path = slot.path
+        held = self.assumed.get((path[0], path[2])) if len(path) > 2 else None
+        return None if held is None else _at(path, held)
+
+    def assume_from_values(self) -> None:
+        """Assume of fields what is so of the values that their slots have had."""
+        values: dict[tuple[str, str], list[Any]] = {}
+        for slot in self.layout.slots:
+            if len(slot.path) > 2 and (len(slot.path) == 3 or slot.path[3] == "key"):
+                found = values.setdefault((slot.path[0], slot.path[2]), [])
+                found += [value for value in slot.values if value is not ABSENT]
+        self.assume(lambda held: values.get((held.owner, held.name), []))
+
     def _domain_at(self, slot: Slot) -> Domain | None:
         path = slot.path
         held = getattr(self.model.classes.get(path[0]), path[2], None)
-        if not isinstance(held, Field):
-            return None
-        if len(path) == 3:
-            return held.domain
-        return held.domain.element if path[3] == "key" else None
+        return _at(path, held) if isinstance(held, Field) else None
+
+    def _declared(self, held: Field) -> Domain:
+        """The domain that the spec gives a field, whatever is assumed of it."""
+        declared: Field = getattr(self.model.classes[held.owner], held.name)
+        return declared.domain
 
     def _sequence(self, values: tuple[Any, ...]) -> int:
         return self.tables.sequence([self.numbers.of(v) for v in values])
@@ -162,7 +192,10 @@ class Machine(Knowledge):
         own = getattr(type(role), held.name, None)
         if not isinstance(own, Field):
             raise AttributeError(held.name)
-        if own.layout != held.layout or own.domain.text != held.domain.text:
+        known = self.assumed.get((own.owner, own.name), own)
+        if own.layout != held.layout or held.domain.text not in (
+            own.domain.text, known.domain.text,
+        ):  # fmt: skip
             raise GaveUp(f"{held.name} is of another class")
         return held.path(role)
 
@@ -244,20 +277,28 @@ class Machine(Knowledge):
 
     def checked(self, held: Field) -> Operation:
         """Return what raises for a value that a field's type does not allow."""
+        domain = self._declared(held)
 
         def check(value: Any) -> None:
-            if not held.domain.admits(value):
+            if not domain.admits(value):
                 raise ValueError(value)
 
-        return self.operations.add(("checked", held.domain.text), check, "checked", 1)
+        return self.operations.add(("checked", domain.text), check, "checked", 1)
 
     # -- operations on values ----------------------------------------------------------------------
 
-    def builtin(self, text: str, arity: int, claim: Sort) -> Operation:
+    def builtin(
+        self, text: str, arity: int, claim: Sort, domain: Domain | None = None
+    ) -> Operation:
         """Return an operation that is written with ``a0``, ``a1``, ... and builtins only."""
         names = ", ".join(f"a{k}" for k in range(arity))
         return self.operations.add(
-            ("builtin", text), eval(f"lambda {names}: {text}", self._space), text, arity, claim
+            ("builtin", text),
+            eval(f"lambda {names}: {text}", self._space),
+            text,
+            arity,
+            claim,
+            domain=domain,
         )  # the text is ours, never a spec's
 
     def getting(self, name: str, claim: Sort, domain: Domain | None) -> Operation:
@@ -335,6 +376,13 @@ class Machine(Knowledge):
         """Return the value of an operation without arguments; None where it raises."""
         number = self.operations.run(operation, [])
         return None if number is None else self.numbers.value(number)
+
+
+def _at(path: tuple[Any, ...], held: Field) -> Domain | None:
+    """The domain of what is in a slot of a field; None for keys and elements of a set."""
+    if len(path) == 3:
+        return held.domain
+    return held.domain.element if path[3] == "key" else None
 
 
 def _copied(value: Any) -> Any:

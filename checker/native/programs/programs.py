@@ -8,13 +8,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import llvmlite.binding as llvm  # type: ignore[import-untyped]
 import numpy as np
 
 from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.native.kernels.arrays import ASSERTION, ERROR, EVENT, FIRST_RESULT, Array
 from statewalk.checker.native.learn.learned import Learned
 from statewalk.checker.native.learn.learning import Root, make_roots
+from statewalk.checker.native.programs.assembler import compiled
 from statewalk.checker.native.programs.machine import Machine
 from statewalk.checker.native.programs.operations import GaveUp
 from statewalk.checker.native.programs.runtime import DONE, ERRED, RUN, entry, runtime
@@ -34,6 +34,10 @@ _SIGNATURE = ctypes.CFUNCTYPE(
 _UNEXPECTED = "a fault of the translator:"
 _ROW, _WIDTH, _SHIFT, _STRIDE = map(RUN.index, ("row", "width", "shift", "stride"))
 _IN_ALL = 5  # times the evaluations of one root, before any gets a program
+
+
+class _Revised(Exception):
+    """A program wrote what was assumed never to be written."""
 
 
 @dataclass(frozen=True)
@@ -124,31 +128,6 @@ class Translation:
         raise Untranslatable("what its locals hold is not settled")
 
 
-def compiled(text: str, *, fully: bool) -> Any:
-    """Return an engine that holds the machine code of a module.
-
-    Optimising ``fully`` takes four times as long and gives code that is a third faster.
-    """
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    module = llvm.parse_assembly(text)
-    module.verify()
-    machine = llvm.Target.from_default_triple().create_target_machine(opt=2)
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
-    if fully:
-        builder.getModulePassManager().run(module, builder)
-    else:
-        passes = llvm.create_new_function_pass_manager()
-        passes.add_sroa_pass()
-        passes.add_simplify_cfg_pass()
-        for function in module.functions:
-            if not function.is_declaration:
-                passes.run(function, builder)
-    engine = llvm.create_mcjit_compiler(module, machine)
-    engine.finalize_object()
-    return engine
-
-
 def wanted_of(root: Root) -> Wanted | None:
     """Return what a root of a search wants; None where it has no text."""
     if root.source is None:
@@ -173,6 +152,7 @@ class Programs:
         self._after = options.program_after
         self.machine = Machine(model, *model.tree)
         self._translation = Translation(self.machine)
+        self._refused_at_first: dict[Any, str] = {}
         self._next = max(1, _IN_ALL * self._after)
         self.comparisons = 0
         self.roots: dict[int, Root] = {}
@@ -205,10 +185,9 @@ class Programs:
             self.translate(wanted)
             if not self._translation.refused:
                 return
-        refused = self._translation.refused
+        self._refused_at_first = self._translation.refused
         self.machine = Machine(self.model, *self.model.tree)  # type: ignore[misc]
         self._translation = Translation(self.machine)
-        self._translation.refused = refused
         self._room()
 
     def _room(self) -> None:
@@ -223,7 +202,9 @@ class Programs:
     @property
     def refused(self) -> list[str]:
         """Why functions have no program."""
-        return list(dict.fromkeys(self._translation.refused.values()))
+        found, names = self._translation.refused, self._translation.names
+        before = {k: why for k, why in self._refused_at_first.items() if k not in names}
+        return list(dict.fromkeys((before | found).values()))
 
     def translate(self, wanted: Sequence[Wanted]) -> None:
         """Translate what is wanted of some roots."""
@@ -253,6 +234,35 @@ class Programs:
         """Let compiled code see values that were met since."""
         self.machine.note_values()
         self.machine.tables.publish()
+        self._revise()
+
+    def see(self, row: Sequence[int]) -> None:
+        """Let compiled code see the values of a row that was not made by the search's learner."""
+        new = self.machine.unseen(row)
+        if new:
+            self.learned.contribute_all()
+            assert self.learned.grown is not None
+            self.learned.grown += new
+            self.refresh()
+
+    def _revise(self) -> None:
+        """Drop the programs that read what has turned out to be otherwise than assumed."""
+        names = {name if owner else f".{name}" for owner, name in self.machine.broken}
+        if not names:
+            return
+        self.machine.broken.clear()
+        translation = self._translation
+        stale = {n for n, reads in translation.reads.items() if not reads.isdisjoint(names)}
+        for key, name in list(translation.names.items()):
+            if name in stale:
+                del translation.names[key]
+        for number in [n for n, w in self._wanted.items() if w.key not in translation.names]:
+            self._uninstall(number)
+        self._next = 0
+
+    def _uninstall(self, number: int) -> None:
+        self.learned.uninstall(number)
+        del self.roots[number], self._wanted[number]
 
     def evaluated(self, count: int, evaluations: Array) -> None:
         """Let roots be programs that were learned often; what has none stays as it is."""
@@ -271,6 +281,8 @@ class Programs:
         ]  # fmt: skip
         if not numbers:
             return
+        if self._after:
+            self.machine.assume_from_values()
         whole = [wanted_of(root) for root in self._all]
         keys = {w.key for n in numbers if (w := whole[n]) is not None}
         self.translate([w for w in whole if w is not None and w.key in keys])
@@ -335,16 +347,32 @@ class Programs:
         asked = self.machine.asked
         try:
             self._complete(number, row, before)
+        except _Revised:  # the kernel asks again, for this program or for a trie
+            pass
         except GaveUp as why:
             if self.exploded or why.every:
                 raise
-            name = self._wanted[number].name
-            self.excluded |= {name}
-            self._translation.refused[self._wanted[number].key] = f"{name}, {why}"
-            for root in [n for n, wanted in self._wanted.items() if wanted.name == name]:
-                self.learned.uninstall(root)
-                del self.roots[root], self._wanted[root]
+            if not self._assumed_too_much(number):
+                self._exclude(number, why)
+        self._revise()
         return self.machine.asked - asked
+
+    def _assumed_too_much(self, number: int) -> bool:
+        """Give up what a program assumed of records; whether it was anything."""
+        assumed = self.machine.assumed_of_records
+        reads = self._translation.reads[self._translation.names[self._wanted[number].key]]
+        found = [name for name in assumed if f".{name}" in reads]
+        for name in found:
+            self.machine.unexpected(("", name))
+        return bool(found)
+
+    def _exclude(self, number: int, why: GaveUp) -> None:
+        """Let a function have no program any more."""
+        name = self._wanted[number].name
+        self.excluded |= {name}
+        self._translation.refused[self._wanted[number].key] = f"{name}, {why}"
+        for root in [n for n, wanted in self._wanted.items() if wanted.name == name]:
+            self._uninstall(root)
 
     def _complete(self, number: int, row: list[int], before: list[int] | None) -> None:
         held = (
@@ -352,10 +380,26 @@ class Programs:
             else np.array([row, _as_long(before, row)], np.int64).T.reshape(-1).copy()
         )  # fmt: skip
         self.look(held.ctypes.data, len(row), with_before=before is not None)
+        self.answer(number, row, before)
+
+    def answer(
+        self, number: int, row: Sequence[int], before: Sequence[int] | None = None
+    ) -> list[int]:
+        """Return the leaves of a root in the row that is looked at, as `leaves` does.
+
+        In the first, second, fourth, ... state that teaches it something, and wherever it raises,
+        the spec as it is written is asked too.
+        """
+        asked = self.machine.asked
         leaves = self.leaves(number)
-        count = self._runs[number] = self._runs.get(number, 0) + 1
-        if count & (count - 1) == 0 or ERROR in leaves:
-            self._compare(number, row, before, leaves)
+        count = self._runs.get(number, 0)
+        taught = self.machine.asked != asked
+        if taught:
+            self._runs[number] = count + 1
+        if (taught and count & (count + 1) == 0) or ERROR in leaves:
+            earlier = None if before is None else list(before)
+            self._compare(number, list(row), earlier, leaves)
+        return leaves
 
     def look(self, address: int, width: int, *, with_before: bool = False) -> None:
         """Let programs run in a row of uint32; or in two of int64, interleaved: after, before."""
@@ -393,6 +437,8 @@ class Programs:
             if why.every:
                 raise
             raise GaveUp(str(why), self._wanted[number].name) from None
+        if self.machine.broken:
+            raise _Revised
 
     def _compare(
         self, number: int, row: list[int], before: list[int] | None, leaves: list[int]

@@ -64,7 +64,7 @@ class Reading(Wholes):
         if kind == "constant":
             held = self.machine.field(node.attr, owner.domain)
             return self.apply(self.machine.constant_field(held), [owner], held.domain, scalar=True)
-        domain = self.machine.attribute_domain(node.attr, owner.domain)
+        domain = self.of_record(node.attr, owner.domain)
         reading = self.machine.getting(node.attr, self.machine.sort_of(domain), domain)
         if kind == "value":
             return self.apply(reading, [owner], domain)

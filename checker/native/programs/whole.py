@@ -20,6 +20,7 @@ from statewalk.checker.native.programs.values import (
 from statewalk.dsl.source.known_effects import LOOKING_METHODS, is_pure_library
 from statewalk.dsl.source.tree import Function
 from statewalk.dsl.state.roles import Field, Role
+from statewalk.dsl.values.domains import domain_of
 from statewalk.dsl.values.records import Bag, Record, replace
 from statewalk.dsl.values.stored import freeze
 from statewalk.dsl.words import declare
@@ -33,6 +34,7 @@ _PURE = frozenset({
 _TRUTHS = frozenset({"any", "all", "isinstance", "bool"})
 _LOOPS = (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
 _MOST_LEAVES = 3
+TEXT = domain_of(str)
 
 
 class Cut(Exception):
@@ -258,6 +260,11 @@ class Wholes(Body):
             kind = self.machine.attribute_of(node.attr, sort, domain)
         return kind
 
+    def of_record(self, name: str, domain: Any) -> Any:
+        """Return the domain of an attribute of a record."""
+        self.reads.add(f".{name}")
+        return self.machine.attribute_domain(name, domain)
+
     def place(self, node: ast.Attribute) -> Field:
         """Return the field that an attribute of a role is."""
         return self.machine.field(node.attr, self.inferred(node.value)[1])
@@ -348,7 +355,7 @@ class Wholes(Body):
             if kind in ("role", "constant"):
                 domain = self.place(node).domain
             elif kind == "value":
-                domain = self.machine.attribute_domain(node.attr, self.inferred(node.value)[1])
+                domain = self.of_record(node.attr, self.inferred(node.value)[1])
             return self.machine.sort_of(domain), domain
         if isinstance(node, ast.Subscript):
             return self._inferred_item(node)
@@ -356,6 +363,8 @@ class Wholes(Body):
             isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
         ):
             return "bool", None
+        if self._is_text(node):
+            return "any", TEXT
         if isinstance(node, ast.BinOp) and type(node.op) in (*_SUMS, ast.Mod, ast.FloorDiv):
             sides = {self.inferred(node.left)[0], self.inferred(node.right)[0]}
             return ("int" if sides == {"int"} else "any"), None
@@ -370,6 +379,23 @@ class Wholes(Body):
         if isinstance(node, ast.Call):
             return self._inferred_call(node)
         return "any", None
+
+    def _is_text(self, node: ast.expr) -> bool:
+        """Whether an expression gives a string, if it does not raise."""
+        if isinstance(node, ast.JoinedStr) or (
+            isinstance(node, ast.Constant) and type(node.value) is str
+        ):
+            return True
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            return self._is_text(node.left) or self._is_text(node.right)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+            return self._is_text(node.left)
+        if isinstance(node, ast.Call):
+            found = self.meaning(node.func)
+            return found is not None and found[0] in (str, repr, chr)
+        if isinstance(node, ast.Name | ast.Attribute):
+            return self.inferred(node)[1] is TEXT
+        return False
 
     def _inferred_name(self, node: ast.Name) -> tuple[Sort, Any]:
         frame = self.frame

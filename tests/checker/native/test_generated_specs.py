@@ -39,12 +39,19 @@ def agree(seed: int, folder: Path, unset: float = 0.0) -> None:
     assert expected == told(native.explore(optimised, options(2))), seed
     early = replace(options(), program_after=0)
     assert expected == told(native.explore(optimised, early)), seed
+    early = replace(options(), program_after=1 + seed % 3)
+    assert expected == told(native.explore(optimised, early)), seed
     found = quick.explore(optimised, options())
     assert found is None or expected == told(found), seed
 
 
 @pytest.mark.parametrize("seed", some(range(12), every=3))
 def test_engines_agree_on_generated_specs(seed: int, tmp_path: Path) -> None:
+    agree(seed, tmp_path)
+
+
+@pytest.mark.parametrize("seed", [270, 762])
+def test_programs_see_what_a_function_without_a_program_wrote(seed: int, tmp_path: Path) -> None:
     agree(seed, tmp_path)
 
 
