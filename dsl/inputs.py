@@ -19,21 +19,67 @@ from threading import get_ident
 from types import FrameType
 from typing import Any
 
-from statewalk.dsl import asked
 from statewalk.dsl.binding import binding
 from statewalk.dsl.caches import UNSEEN
 from statewalk.dsl.files import MOST_OF_A_TEXT, opened, read_text
-from statewalk.dsl.source.imports import (
+from statewalk.dsl.source.modules import FILES, Loading
+from statewalk.dsl.source.texts import (
     file_of,
     imported_modules,
     is_installed,
     is_ours,
+    is_program,
     package_in,
     package_of,
     searching,
 )
-from statewalk.dsl.source.modules import FILES, Loading
 from statewalk.dsl.state.outside import in_steps
+
+HARMLESS = frozenset(
+    {
+        "array.__new__", "builtins.id", "code.__new__", "compile", "cpython.PyInterpreterState_New",
+        "exec", "function.__new__", "gc.get_objects", "gc.get_referents", "gc.get_referrers",
+        "glob.glob", "glob.glob/2",  # followed by os.scandir
+        "marshal.dumps", "marshal.load", "marshal.loads", "mmap.__new__", "object.__delattr__",
+        "object.__getattr__", "object.__setattr__", "os.putenv", "os.remove", "os.unsetenv",
+        "os.walk",  # followed by os.scandir
+        "pickle.find_class", "setopencodehook", "sys._current_exceptions", "sys._current_frames",
+        "sys._getframe", "sys._getframemodulename", "sys.addaudithook", "sys.excepthook",
+        "sys.monitoring.register_callback", "sys.set_asyncgen_hooks_finalizer",
+        "sys.set_asyncgen_hooks_firstiter", "sys.setprofile", "sys.settrace", "sys.unraisablehook",
+        "_thread.start_joinable_thread", "_thread.start_new_thread",  # it is heard itself
+        "tempfile.mkdtemp", "tempfile.mkstemp", "time.sleep",
+    }
+)  # fmt: skip
+_IMPORTING = "<frozen importlib"
+_SHOWING = ("linecache.py", "traceback.py")  # read a text to show a line of it
+
+
+def place_of(frame: FrameType | None) -> tuple[str, int] | None:
+    """Where the author's code does something, perhaps through a library; None where we do it, or
+    where it is part of importing a module.
+    """
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.startswith(_IMPORTING) or name.endswith(_SHOWING) or is_program(name):
+            return None
+        if is_installed(name):
+            if frame.f_code.co_name == "<module>":
+                return None
+        elif not name.startswith("<"):
+            return name, frame.f_lineno
+        frame = frame.f_back
+    return None
+
+
+def is_begun_here(frame: FrameType | None) -> bool:
+    """Whether this program has begun, directly or not, what a thread does."""
+    while frame is not None:
+        if is_program(frame.f_code.co_filename):
+            return True
+        frame = frame.f_back
+    return False
+
 
 _NO_DATA = ("/proc/", "/sys/", "/dev/")  # what these say is of the machine, and of the moment
 _NOTHING = "/dev/null"
@@ -134,7 +180,7 @@ def _listen() -> None:
 
 
 def _note(event: str, about: tuple[Any, ...]) -> None:
-    if event in asked.HARMLESS or not (_under_way or binding.view):
+    if event in HARMLESS or not (_under_way or binding.view):
         return
     frame = sys._getframe(1)
     if not _under_way:
@@ -143,8 +189,8 @@ def _note(event: str, about: tuple[Any, ...]) -> None:
     reading, importing = _under_way[-1], frame.f_code.co_filename.startswith("<frozen importlib")
     if get_ident() == reading.thread:
         running = list(_running(frame, reading.frame))
-        by_spec = asked.place_of(frame) is not None
-    elif get_ident() in reading.threads or asked.is_ours(frame):
+        by_spec = place_of(frame) is not None
+    elif get_ident() in reading.threads or is_begun_here(frame):
         return
     else:  # of the spec
         running = list(_running(sys._current_frames().get(reading.thread), reading.frame))
@@ -198,7 +244,7 @@ def _note_in_step(event: str, about: tuple[Any, ...], frame: FrameType) -> None:
     """Note what a step asks for that may be otherwise the next time; what it writes is not."""
     if event == "import" or (event == "open" and about[2] & 3 == os.O_WRONLY):
         return
-    if place := asked.place_of(frame):
+    if place := place_of(frame):
         in_steps.setdefault(place, event)
 
 

@@ -8,15 +8,21 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, Literal
 
-from statewalk.dsl.assemble.build import field_table, make_actions, make_fields
-from statewalk.dsl.assemble.choices import named_choices
+from statewalk.dsl.assemble.build import (
+    bounds_of,
+    field_table,
+    make_actions,
+    make_fields,
+    make_instances,
+    make_leads,
+    make_property,
+    named_choices,
+    property_kind,
+    refuse_same_names,
+    refuse_same_names_made,
+)
 from statewalk.dsl.assemble.coming import come_and_go
-from statewalk.dsl.assemble.crashes import crashes_of_roles
-from statewalk.dsl.assemble.initial import InitialStates
-from statewalk.dsl.assemble.instances import make_instances, make_leads
-from statewalk.dsl.assemble.one_name import refuse_same_names, refuse_same_names_made
-from statewalk.dsl.assemble.properties import make_property, property_kind
-from statewalk.dsl.assemble.suspended import bounds_of
+from statewalk.dsl.assemble.initial import InitialStates, crashes_of_roles
 from statewalk.dsl.binding import bound
 from statewalk.dsl.blocks.expand import expand_blocks
 from statewalk.dsl.declared import Configuration, Refines
@@ -38,10 +44,9 @@ from statewalk.dsl.model import Dialect, Model, Property, Refined
 from statewalk.dsl.mutants import run_spec
 from statewalk.dsl.rules.all import allowed, check_tree
 from statewalk.dsl.source.folding import fold_constants
-from statewalk.dsl.source.imports import is_authored, is_ours
 from statewalk.dsl.source.modules import Loading, loading_of
 from statewalk.dsl.source.nodes import not_python, too_nested
-from statewalk.dsl.source.texts import Source, read_source, read_text
+from statewalk.dsl.source.texts import Source, is_authored, is_ours, read_source, read_text
 from statewalk.dsl.source.tree import SpecTree, read_tree, says_no_types
 from statewalk.dsl.source.usage import analyse
 from statewalk.dsl.state.outside import Outside
@@ -147,7 +152,7 @@ def read_spec(path: str) -> Source:
 def _warned_of_options(source: Source, loading: Loading, model: Model) -> Model:
     """The Model with warnings of options of actions and instances that there are not."""
     from statewalk.dsl.fizz.read import options_in
-    from statewalk.dsl.fizz.translate.caps import warn_of_instances
+    from statewalk.dsl.fizz.translate.header import warn_of_instances
 
     options = options_in(source.path, source.text)
     found = [*source.warnings, *warn_of_instances(options, model.roles)]

@@ -24,6 +24,7 @@ from statewalk.dsl.state.roles import Role, State
 from statewalk.dsl.values.records import Bag, Message, Record, replace
 from statewalk.dsl.view import Disabled
 from statewalk.dsl.words.coming import end, instances
+from statewalk.dsl.words.constants import config, holds, violates
 from statewalk.dsl.words.declare import (
     Auxiliary,
     Constant,
@@ -59,7 +60,6 @@ from statewalk.dsl.words.declare import (
     unreachable,
     until,
 )
-from statewalk.dsl.words.expectations import config, holds, violates
 from statewalk.dsl.words.lookahead import enabled, next_steps
 
 if TYPE_CHECKING:

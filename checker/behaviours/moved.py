@@ -10,7 +10,7 @@ from statewalk.checker.states.content import Content
 from statewalk.dsl.values.stored import FrozenDict, FrozenList
 
 _LINE = re.compile(r"line \d+")
-_AT, _WAITS = "at", " (suspended)"  # as `dsl.flows.shown` and `checker.states.content` say it
+_AT, _WAITS = "at", " (suspended)"  # as `dsl.flows.kept` and `checker.states.content` say it
 
 
 @dataclass

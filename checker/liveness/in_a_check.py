@@ -10,7 +10,7 @@ from statewalk.checker.contract.stops import StoppedBy, stop_of
 from statewalk.checker.engines.small import Kept, SmallFirst
 from statewalk.checker.machine.watch import interruptible
 from statewalk.checker.verdict.expected import expectation
-from statewalk.dsl.assemble.suspended import MAX_ACTIONS
+from statewalk.dsl.assemble.build import MAX_ACTIONS
 from statewalk.dsl.errors import RunError
 
 INCOMPLETE = "SW503"

@@ -26,7 +26,7 @@ from statewalk.checker.native.manifests import (
 from statewalk.checker.native.state import Search
 from statewalk.dsl.errors import StatewalkError
 from statewalk.dsl.model import Model
-from statewalk.dsl.state.decoding import decode
+from statewalk.dsl.state.packing import decode
 
 _MOST = 1 << 63  # counts are numbers of machines
 # dimensions and types of arrays, by name

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.states.showing import text_of
 from statewalk.dsl.errors import StatewalkError
-from statewalk.dsl.flows.shown import is_run, shown
+from statewalk.dsl.flows.kept import is_run, shown
 from statewalk.dsl.state.roles import Field, Role
 from statewalk.dsl.values.domains import ANYTHING, Domain
 from statewalk.dsl.values.stored import (
@@ -105,7 +105,7 @@ def key_of(model: Model, key: Any) -> Any:
     """The value behind an `intern_key`."""
     if type(key) is not bytes:
         return key
-    from statewalk.dsl.state.decoding import decode
+    from statewalk.dsl.state.packing import decode
 
     return decode(key, model.classes)
 

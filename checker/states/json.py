@@ -13,7 +13,7 @@ from enum import KEEP, Enum, Flag
 from typing import Any
 
 from statewalk.dsl.errors import RunError, StatewalkError
-from statewalk.dsl.state.decoding import decode
+from statewalk.dsl.state.packing import decode
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.records import Record, field_names, fields_of, record_class
 from statewalk.dsl.values.stored import FrozenBag, FrozenDict, FrozenList, FrozenSet, encode, freeze

@@ -18,7 +18,7 @@ from typing import Any
 from statewalk.checker.states.fingerprints import Fingerprints, path_bytes
 from statewalk.checker.symmetry.programs import SELF, WORD, Fact, Lanes, Node, added, lanes_of, run
 from statewalk.dsl.model import Model
-from statewalk.dsl.state.decoding import decode
+from statewalk.dsl.state.packing import decode
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.records import Record, fields_of
 from statewalk.dsl.values.stored import FrozenBag, FrozenDict, FrozenList, FrozenSet, encode

@@ -42,8 +42,14 @@ from statewalk.checker.history.commands.from_trace import load_with_hook, record
 from statewalk.checker.traces.exports import export_trace
 from statewalk.checker.traces.reading import load_trace
 from statewalk.dsl.declared import Expectation
-from statewalk.dsl.library.cycles import Edge, bc_edges
-from statewalk.dsl.library.isolation import Transaction, Versions, dependencies, judge
+from statewalk.dsl.library.isolation import (
+    Edge,
+    Transaction,
+    Versions,
+    bc_edges,
+    dependencies,
+    judge,
+)
 from statewalk.dsl.library.recording import log_of, transactions, version_order
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Configuration

@@ -2,22 +2,258 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
-from statewalk.dsl.assemble.coming import come_and_go, coming, in_a_step
-from statewalk.dsl.errors import Mistakes
+from statewalk.dsl.assemble.coming import come_and_go, coming, in_a_step, of_those_there
+from statewalk.dsl.blocks.read import flow_of, flow_option
+from statewalk.dsl.declared import LeadsTo, property_name
+from statewalk.dsl.errors import Mistakes, Span
 from statewalk.dsl.flows.run import Flows, slot_of
-from statewalk.dsl.model import CONTINUED, Action, FieldInfo, Text
+from statewalk.dsl.kinds import KIND_OF_MARKS, KINDS, PropertyKind
+from statewalk.dsl.lowering.conjuncts import checked
+from statewalk.dsl.model import CONTINUED, Action, Element, FieldInfo, Property, Text
+from statewalk.dsl.source.nodes import walk
 from statewalk.dsl.source.ranges import domains_of, no_instance, warn_of_nothing
 from statewalk.dsl.source.tree import Function, SpecTree, class_span, field_span, may_crash
 from statewalk.dsl.source.usage import Analysis, Reach, Usage
 from statewalk.dsl.state.roles import Field, Role, default_of
+from statewalk.dsl.values.canonical import encode, of_one_name
 from statewalk.dsl.values.domains import ANYTHING, Domain, domain_of
 from statewalk.dsl.values.stored import freeze
+
+BUILT_IN = ("Deadlock", "Assertion", "no_error")
+"""What is checked besides the properties of a spec."""
+
+
+def refuse_same_names(tree: SpecTree, mistakes: Mistakes) -> None:
+    """Classes, properties, and symmetric values of one name."""
+    first: dict[str, type] = {}
+    for cls in tree.every_class():
+        other = first.setdefault(cls.__name__, cls)
+        if other is not cls and not (_is_not_used(other) and issubclass(cls, Role)):
+            error = of_one_name(other, cls)
+            mistakes.add(
+                "SW126", error.message, at=class_span(tree, cls), why=error.why, help=error.help
+            )
+        first[cls.__name__] = cls
+    named: dict[str, object] = {}
+    functions = [
+        (property_name(f.function), f.function, f.span())
+        for f in tree.functions
+        if f.is_property and f.owner is None
+    ]
+    for name, thing, span in chain(functions, tree.leads):
+        if named.setdefault(name, thing) is not thing or name in BUILT_IN:
+            _add_property(name, span, mistakes)
+    known: set[str] = set()
+    for values in tree.loading.declared.symmetric_values:
+        if known & {*values}:
+            mistakes.add(
+                "SW126",
+                f"{min(known & {*values})} is in two groups of symmetric values.",
+                why="It would change places within each of them.",
+                help="Give one of the groups another name.",
+            )
+        known |= {*values}
+
+
+def _is_not_used(cls: type) -> bool:
+    """Whether there are no values of a class: a role that another is derived from, say."""
+    return issubclass(cls, Role) and not cls._instances
+
+
+def _add_property(name: str, span: Span | None, mistakes: Mistakes) -> None:
+    built_in = name in BUILT_IN
+    mistakes.add(
+        "SW126",
+        f"There is a check called {name} in every run."
+        if built_in
+        else f"There are two properties called {name}.",
+        at=span,
+        why="Verdicts are told by name.",
+        help="Give the property another name, or one with @named."
+        if built_in
+        else "Give one of them another name, or one with @named.",
+    )
+
+
+def refuse_same_names_made(
+    actions: Iterable[Action], properties: Sequence[Property], mistakes: Mistakes
+) -> None:
+    """Action instances and properties of one name, which show when they have been made."""
+    labels: dict[bytes, Action] = {}
+    for action in actions:
+        values = tuple(value for _, value in action.arguments)
+        key = encode(freeze((action.name, action.actor, values)))
+        if labels.setdefault(key, action) is not action:
+            mistakes.add(
+                "SW126",
+                f"There are two actions called {action.label}.",
+                at=action.span,
+                why="The steps of a trace are told by name.",
+                help="Give one of them another name, or one with @action(name=...).",
+            )
+    names: set[str] = set()
+    for prop in properties:
+        if prop.name in names:
+            _add_property(prop.name, prop.span, mistakes)
+        names.add(prop.name)
+
+
+def make_instances(
+    tree: SpecTree, function: Function, kind: PropertyKind, mistakes: Mistakes
+) -> Iterator[Property]:
+    """One property per combination of arguments: ``p(Client#0)``, ``p(Client#1)``."""
+    name, span = property_name(function.function), function.span()
+    domains = domains_of(tree, function, mistakes)
+    doc = ast.get_docstring(function.node) or ""
+    for values in itertools.product(*domains):
+        shown = f"{name}({', '.join(map(repr, map(freeze, values)))})"
+        whole = checked(_of_kind(kind, _given(function.function, values), values), shown, span)
+        bindings = tuple(
+            zip((a.arg for a in function.parameters()), map(freeze, values), strict=True)
+        )
+        text = None if coming(values) else Text(function, values)
+        elements = (Element(shown, bindings, whole, span=span, source=text),)
+        yield Property(shown, kind, elements, whole, span=span, doc=doc, source=text)
+
+
+def make_leads(
+    tree: SpecTree, name: str, lead: LeadsTo, span: Span, mistakes: Mistakes
+) -> Iterator[Property]:
+    """The properties of ``name = leads_to(p, q)`` or ``until(p, q)``.
+
+    One, or one per combination of arguments where p has parameters; q then has the same or none.
+    """
+    absent = KINDS[lead.kind].absent
+    known = {id(f.function): f for f in tree.functions}
+    first, second = known.get(id(lead.premise)), known.get(id(lead.conclusion))
+    domains = domains_of(tree, first, mistakes) if first else []
+    for values in itertools.product(*domains):
+        shown = f"{name}({', '.join(map(repr, map(freeze, values)))})" if values else name
+        given = values if second is not None and second.parameters() else ()
+        roles = coming(values)
+        # While one is not there leads_to owes nothing, until goes on.
+        cause = of_those_there(_given(lead.premise, values), roles, otherwise=not absent)
+        effect = of_those_there(_given(lead.conclusion, given), coming(given), otherwise=absent)
+        premise = checked(cause, shown, span)
+        plain = not roles and not coming(given)
+        yield Property(
+            shown, lead.kind, (), checked(effect, shown, span), premise, span,
+            source=Text(second, given) if plain and second is not None else None,
+            premise_source=Text(first, values) if plain and first is not None else None,
+        )  # fmt: skip
+
+
+def _of_kind(
+    kind: PropertyKind, holds: Callable[[], bool], values: tuple[Any, ...]
+) -> Callable[[], bool]:
+    """What a property says of roles that need not be there: nothing, while they are not."""
+    row, roles = KINDS[kind], coming(values)
+    return of_those_there(holds, roles, otherwise=row.absent, steps=row.over == "steps")
+
+
+def _given(function: Callable[..., bool], values: tuple[Any, ...]) -> Callable[[], bool]:
+    return (lambda: function(*values)) if values else function
+
+
+def property_kind(function: Function, mistakes: Mistakes) -> PropertyKind | None:
+    """What the decorators of a property say together."""
+    names = tuple(
+        m.kind for m in function.marks if m.kind not in ("named", "constraint", "terminal")
+    )
+    kind = KIND_OF_MARKS.get(names)
+    if kind is None:
+        mistakes.add(
+            "SW113",
+            f"'{function.name}' cannot be {_shown(names)}.",
+            at=function.span(),
+            help=f"There are: {', '.join(_shown(k.marks[0]) for k in KINDS.values() if k.marks)}.",
+        )
+    return kind
+
+
+def _shown(names: tuple[str, ...]) -> str:
+    return " ".join(f"@{name}" for name in names)
+
+
+def make_property(
+    function: Function, kind: PropertyKind, elements: tuple[Element, ...]
+) -> Property:
+    """A property from its function; one element where it was not split."""
+    name, text = property_name(function.function), Text(function)
+    whole = checked(function.function, name, function.span())
+    doc = ast.get_docstring(function.node) or ""
+    if not elements:
+        elements = (Element(name, (), whole, span=function.span(), source=text),)
+    return Property(name, kind, elements, whole, span=function.span(), doc=doc, source=text)
+
+
+MAX_ACTIONS = "max_actions"
+
+
+def bounds_of(flows: Flows) -> tuple[list[Property], list[Property]]:
+    """(constraints, where stopping is right) that come from a limit on the starts of actions."""
+    if flows.most_starts is None:
+        return [], []
+
+    def more() -> bool:
+        return not (flows.used_up() and flows.idle())
+
+    more.__name__ = MAX_ACTIONS
+    constraint = Property(MAX_ACTIONS, "always", (Element(MAX_ACTIONS, (), more),), more)
+    used = Property(MAX_ACTIONS, "always", (), flows.used_up)
+    return [constraint], [used]
+
+
+_WORDS = ("any_of", "maybe")
+
+
+def named_choices(tree: SpecTree) -> dict[str, Any]:
+    """Return `Model.choice_names` and `Model.choice_loops`."""
+    return {"choice_names": _names(tree), "choice_loops": _loops(tree)}
+
+
+def _names(tree: SpecTree) -> dict[tuple[str, int], str]:
+    """(file, line) of each ``x = any_of(...)`` → x, to show choices by name; of blocks too."""
+    names = {
+        (f.module.source.path, f.node.lineno): "statement"
+        for f in tree.functions
+        if flow_option(f) in ("parallel", "oneof")
+    }
+    for module in tree.loading.modules:
+        for node in walk(module.source.tree):
+            if isinstance(node, ast.With) and flow_of(node, module.namespace) is not None:
+                names[(module.source.path, node.lineno)] = "statement"
+            if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call):
+                target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
+                if getattr(node.value.func, "id", "") in _WORDS:
+                    names[(module.source.path, node.lineno)] = ast.unparse(target)
+    return names
+
+
+def _loops(tree: SpecTree) -> dict[tuple[str, int], tuple[str, ...]]:
+    """(file, line) of each ``any_of(...)`` in an element of a comprehension → its loops' names."""
+    loops: dict[tuple[str, int], tuple[str, ...]] = {}
+    for module in tree.loading.modules:
+        for node in walk(module.source.tree):
+            if not isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+                continue
+            element = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
+            targets = [n for loop in node.generators for n in walk(loop.target)]
+            names = tuple(n.id for n in targets if isinstance(n, ast.Name))
+            for call in (c for part in element for c in walk(part) if isinstance(c, ast.Call)):
+                if getattr(call.func, "id", "") in _WORDS:
+                    at = module.source.path, call.lineno
+                    loops[at] = tuple(dict.fromkeys((*loops.get(at, ()), *names)))
+    return loops
+
 
 _AUXILIARY, _EPHEMERAL = "statewalk.auxiliary", "statewalk.ephemeral"
 

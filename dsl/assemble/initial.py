@@ -3,21 +3,86 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from statewalk.dsl.assemble.coming import may_mention, settle
-from statewalk.dsl.assemble.crashes import keep_starts
 from statewalk.dsl.binding import binding, bound
 from statewalk.dsl.errors import SpecError, StatewalkError, place_of, raised
-from statewalk.dsl.source.tree import SpecTree, class_span, field_span, may_crash
+from statewalk.dsl.model import Action
+from statewalk.dsl.source.tree import SpecTree, class_span, crash_alone, field_span, may_crash
 from statewalk.dsl.state import refs
-from statewalk.dsl.state.decoding import decode
+from statewalk.dsl.state.detaching import forget
+from statewalk.dsl.state.packing import decode
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
-from statewalk.dsl.state.roles import Field, RoleLayout
+from statewalk.dsl.state.refs import current_view
+from statewalk.dsl.state.roles import Field, Role, RoleLayout
 from statewalk.dsl.values.domains import outside
-from statewalk.dsl.values.stored import ABSENT, freeze, intern_key, same_state
+from statewalk.dsl.values.stored import ABSENT, encode, freeze, intern_key, same_state
 from statewalk.dsl.view import Disabled, Path
+from statewalk.dsl.words import declare
+
+CRASH = "crash"
+Fields = Mapping[tuple[str, str], Field]
+
+
+def start_slot(role: Role, name: str) -> Path:
+    """Where it is kept what a field starts again with, if that differs between runs."""
+    return (type(role).__name__, role.index, f"{name} at start")
+
+
+def keep_starts(
+    classes: Iterable[type[Role]],
+    fields: Fields,
+    states: Sequence[dict[Path, Any]],
+    value_of: Callable[[Field, Role, Mapping[Path, Any]], Any],
+) -> None:
+    """Note what the ephemeral fields of each instance start again with."""
+    for cls in classes:
+        lost: dict[tuple[int, str], Any] = {}
+        for role in cls._instances:
+            for field in (fields[(cls.__name__, n)] for n in cls._fields):
+                if field.ephemeral:
+                    found = [value_of(field, role, state) for state in states]
+                    if len({None if v is ABSENT else encode(v) for v in found}) == 1:
+                        lost[(role.index, field.name)] = found[0]
+                        continue
+                    for state, value in zip(states, found, strict=True):
+                        if value is not ABSENT:
+                            state[start_slot(role, field.name)] = value
+        names = tuple(n for n in cls._fields if fields[(cls.__name__, n)].ephemeral)
+        cls._lose = partial(_lose, names, lost)  # type: ignore[attr-defined]
+
+
+def _lose(names: Sequence[str], known: Mapping[tuple[int, str], Any], role: Role) -> None:
+    """Let the ephemeral fields of a role start again."""
+    for name in names:
+        value = known.get((role.index, name), ABSENT)
+        if (role.index, name) not in known:
+            value = current_view().get(start_slot(role, name))
+        if value is not ABSENT:
+            setattr(role, name, value)
+            continue
+        path = (type(role).__name__, role.index, name)
+        forget(path)
+        current_view().set(path, ABSENT)
+
+
+def crashes_of_roles(tree: SpecTree, fields: Fields, first: int) -> list[Action]:
+    """The crash of each instance that has something to lose. ``first``: number of the first one."""
+    if not crash_alone(tree):
+        return []
+    made: list[Action] = []
+    for cls in tree.roles:
+        if not any(fields[(cls.__name__, n)].ephemeral for n in cls._fields):
+            continue
+        taken = {f.name for f in tree.of_kind("action") if f.owner and issubclass(cls, f.owner)}
+        name = CRASH if CRASH not in taken else f"{CRASH} of the role"
+        for role in cls._instances:
+            run = partial(declare.crash, role)
+            made.append(Action(first + len(made), name, role, (), run, fault=True))
+    return made
 
 
 class InitialStates:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from statewalk.dsl.blocks import tree
-from statewalk.dsl.blocks.status import NONE, NOT_YET, Status
+from statewalk.dsl.blocks.tree import NONE, NOT_YET, Status
 
 if TYPE_CHECKING:
     from statewalk.dsl.blocks.pieces import Pieces

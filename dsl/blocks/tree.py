@@ -116,3 +116,27 @@ def is_text(statement: ast.stmt) -> bool:
         and isinstance(statement.value, ast.Constant)
         and isinstance(statement.value.value, str)
     )
+
+
+Status = frozenset[str]
+NONE: Status = frozenset()
+NOT_YET: Status = frozenset("F")
+ACTED: Status = frozenset("T")
+CHOSE: Status = frozenset("C")
+RESUMED: Status = frozenset("P")
+OVER: Status = frozenset("Y")
+
+
+def settled(status: Status) -> Status:
+    """The status once another statement follows: a choice alone no longer counts."""
+    return frozenset("F" if s == "C" else s for s in status)
+
+
+def passed(status: Status) -> Status:
+    """After a guard or a choice, going on is no longer reason enough for a step."""
+    return frozenset("F" if s == "P" else s for s in status)
+
+
+def certainly_some(options: ast.expr) -> bool:
+    """Whether a choice certainly has options."""
+    return isinstance(options, ast.List | ast.Tuple) and len(options.elts) > 0

@@ -19,14 +19,12 @@ import copy
 
 from statewalk.dsl.blocks.read import refused
 from statewalk.dsl.blocks.steps import asks_for_notes
-from statewalk.dsl.flows.instructions import Code, FlowCode
-from statewalk.dsl.flows.live import LATE, closures, find_live
-from statewalk.dsl.flows.loops import made_by_turns
+from statewalk.dsl.flows.instructions import LATE, Code, FlowCode, closures, find_live
+from statewalk.dsl.flows.kept import made_by_turns
 from statewalk.dsl.flows.order import InOrder
-from statewalk.dsl.source.nodes import copied, leaves, walk, yields
+from statewalk.dsl.source.nodes import copied, expression, leaves, walk, yields
+from statewalk.dsl.source.nodes import statement as made
 from statewalk.dsl.source.scopes import bound, free, names
-from statewalk.dsl.source.templates import expression
-from statewalk.dsl.source.templates import statement as made
 
 
 class Compiler(InOrder):

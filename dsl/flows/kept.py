@@ -7,27 +7,25 @@ changed after the yield as before it; what they refer to is kept in the same way
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from statewalk.dsl.binding import binding
 from statewalk.dsl.errors import SpecError
-from statewalk.dsl.state.containers import FrozenSetReference
-from statewalk.dsl.state.decoding import decode
+from statewalk.dsl.flows.instructions import FlowCode, Instruction
+from statewalk.dsl.state.containers import FrozenSetReference, SetReference
 from statewalk.dsl.state.detaching import Fixed, Sub, follow, sub_key
-from statewalk.dsl.state.dict_views import DictView
-from statewalk.dsl.state.refs import (
-    Reference,
-    current_view,
-    place,
-    place_in,
-    show_place,
-)
+from statewalk.dsl.state.dicts import DictReference, DictView, EntriesReference
+from statewalk.dsl.state.lists import ListReference
+from statewalk.dsl.state.packing import decode
+from statewalk.dsl.state.refs import Reference, current_view, place, place_in, show_place
 from statewalk.dsl.state.roles import Field
 from statewalk.dsl.values.ordered_sets import OrderedFrozenSet, OrderedSet
 from statewalk.dsl.values.records import Bag, Record, own
 from statewalk.dsl.values.stored import (
     ABSENT,
+    FrozenBag,
     FrozenDict,
     FrozenList,
     Keys,
@@ -172,3 +170,115 @@ def told(value: Any) -> Any:
             return FrozenDict({k: told(v) for k, v in content.items()})
         return content
     return tuple(map(told, value))
+
+
+_BY_INDEX = "@index"  # (_BY_INDEX, list or None for the local, index)
+_BY_KEY = "@key"  # (_BY_KEY, set or dict or None for the local, what remains, all elements or keys)
+_NO_LIST = "Go through a list: for x in list(...). It is made at once, before the first yield."
+
+
+def made_by_turns(what: str) -> tuple[str, str]:
+    """What is wrong with a loop over something that makes its elements later, and what to do."""
+    return f"a loop with a yield in it goes through {what}, made turn by turn", _NO_LIST
+
+
+def turns(values: Any) -> Iterator[Any]:
+    """The turns of a loop without a yield."""
+    return iter(ordered(values) if isinstance(values, set | frozenset) else values)
+
+
+def begun(given: tuple[Any, Any], one: Instruction) -> Any:
+    """What a loop keeps at its beginning, of what it goes through and what that belongs to."""
+    values, source = given
+    if isinstance(values, Iterator | Record):  # its __iter__ says what comes next, turn by turn
+        what, help = made_by_turns(f"'{values.__class__.__name__}'")
+        raise SpecError("SW116", f"This cannot be suspended: {what}.", help=help)
+    shared = isinstance(source, Reference) and source._cell is None
+    if not shared and not one.source:
+        return listed(values)
+    kept = source if shared else None
+    if isinstance(source, list | ListReference) and source is values:
+        return (_BY_INDEX, kept, 0)
+    if isinstance(source, set | dict | SetReference | DictReference | EntriesReference):
+        return (_BY_KEY, kept, listed(source), _all(source))
+    return listed(values)
+
+
+def following(rest: Any, local: Any, one: Instruction, fields: Fields) -> tuple[Any, Any] | None:
+    """(the next element, what is kept then); None at the end. ``local``: see `begun`."""
+    if type(rest) is FrozenList:
+        return (restored(rest[0], fields), FrozenList(rest[1:])) if rest else None
+    kind, kept, *more = rest
+    source = local if kept is None else kept
+    if kind == _BY_INDEX:
+        (at,) = more
+        return (source[at], (_BY_INDEX, kept, at + 1)) if at < len(source) else None
+    left, everything = more
+    if _all(source) != everything:
+        raise RuntimeError(f"the {_word(source)} changed during iteration")
+    if not left:
+        return None
+    key = restored(left[0], fields)
+    item: Any = key
+    if one.callee in ("items", "values"):
+        item = (key, source[key]) if one.callee == "items" else source[key]
+    return item, (_BY_KEY, kept, FrozenList(left[1:]), everything)
+
+
+def _all(source: Any) -> Any:
+    return freeze(set(source))
+
+
+def _word(source: Any) -> str:
+    return "set" if isinstance(source, set | SetReference) else "dictionary"
+
+
+REST = "@left"
+
+
+def shown(code: Mapping[str, FlowCode], held: Any) -> Any:
+    """What a slot of suspended runs holds; a list where there can be several.
+
+    ``at`` says in which line a run goes on, of each function that it is in. Then come its locals,
+    those of inner functions with the name of the function before them. ``left`` are the
+    statements of a parallel block, by number, or the elements of a parallel loop, still to come;
+    ``left inside`` is the same of what is inside of that.
+    """
+    if isinstance(held, FrozenBag):
+        return FrozenList(_run(code, run) for run in held)
+    return _run(code, held)
+
+
+def is_run(code: Mapping[str, FlowCode], value: Any) -> bool:
+    """Whether a value that was chosen is a suspended run: which of several goes on, or crashes."""
+    return (
+        type(value) is tuple
+        and len(value) > 0
+        and all(type(f) is tuple and len(f) == 4 and f[0] in code for f in value)
+    )
+
+
+def _run(code: Mapping[str, FlowCode], frames: tuple[Any, ...]) -> FrozenDict:
+    places, content = [], {}
+    for depth, (name, at, kept, _) in enumerate(frames):
+        short = name.rpartition(".")[2]
+        line = code[name].instructions[at].line
+        places.append(f"{short} line {line}" if depth else f"line {line}")
+        for word, value in sorted(kept, key=_number):
+            hidden = word[:1] == "@" and not (word.startswith(REST) and told(value))
+            if word == "self" or hidden:
+                continue
+            plain = f"{short}." if depth else ""
+            plain += "left" if word[:1] == "@" else word
+            while plain in content:  # the outer one was made later, and comes first
+                plain += " inside"
+            content[plain] = told(value)
+    return FrozenDict({"at": " > ".join(places), **content})
+
+
+def _number(kept: tuple[str, Any]) -> tuple[int, str]:
+    """Words of the spec by name; then made ones, the last made first: ``@left_10``, ``@left_2``."""
+    word = kept[0]
+    if not word.startswith(REST):
+        return -sys.maxsize, word
+    return -int("0" + "".join(c for c in word if c.isdigit())), word

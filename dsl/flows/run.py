@@ -19,8 +19,7 @@ from statewalk.dsl.binding import binding
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.flows.code import Compiler
 from statewalk.dsl.flows.instructions import FlowCode, Instruction
-from statewalk.dsl.flows.kept import keep, restored
-from statewalk.dsl.flows.loops import begun, following, turns
+from statewalk.dsl.flows.kept import begun, following, keep, restored, turns
 from statewalk.dsl.lowering.compiling import RUNTIME, definition_of, install
 from statewalk.dsl.lowering.lower import Lowering
 from statewalk.dsl.source.known_effects import attribute

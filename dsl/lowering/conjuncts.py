@@ -12,8 +12,8 @@ from typing import Any
 
 from statewalk.dsl.declared import property_name
 from statewalk.dsl.errors import Span, SpecError
+from statewalk.dsl.lowering.calls import is_aggregate
 from statewalk.dsl.lowering.compiling import compile_function, definition_of
-from statewalk.dsl.lowering.gathering import is_aggregate
 from statewalk.dsl.lowering.lower import Lowering, Rewriter
 from statewalk.dsl.model import Element, Text
 from statewalk.dsl.source.nodes import copied, walk, with_places

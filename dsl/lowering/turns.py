@@ -19,7 +19,7 @@ from statewalk.dsl.lowering.compiling import RUNTIME, Old, compile_function, def
 from statewalk.dsl.source import scopes
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import Transformer, copied, walk
-from statewalk.dsl.source.templates import statement as made
+from statewalk.dsl.source.nodes import statement as made
 from statewalk.dsl.source.tree import Function
 
 _RESULT = "@done"  # no name that a spec could have

@@ -9,23 +9,32 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from statewalk.dsl.errors import Mistakes, SpecError, source_lines
-from statewalk.dsl.rules.blocks import check_blocks, check_strays
-from statewalk.dsl.rules.calls import check_calls, check_flow, check_index
-from statewalk.dsl.rules.classes import check_classes, check_equal, check_private
-from statewalk.dsl.rules.detached import warn_of_detached
-from statewalk.dsl.rules.marked import check_decorated, check_marked, check_mutants, check_replaced
-from statewalk.dsl.rules.methods import check_methods
+from statewalk.dsl.rules.blocks import (
+    check_blocks,
+    check_decorated,
+    check_marked,
+    check_mutants,
+    check_replaced,
+    check_strays,
+)
+from statewalk.dsl.rules.calls import check_calls, check_flow, check_index, check_truths
+from statewalk.dsl.rules.classes import (
+    check_classes,
+    check_equal,
+    check_methods,
+    check_private,
+    check_types,
+)
 from statewalk.dsl.rules.names import (
     check_assigned,
     check_configurations,
     check_fields,
+    check_property,
     check_statements,
+    check_values,
 )
 from statewalk.dsl.rules.rule import Checked
-from statewalk.dsl.rules.shared import check_bodies, check_shared
-from statewalk.dsl.rules.state import check_property, check_values
-from statewalk.dsl.rules.truths import check_truths
-from statewalk.dsl.rules.types import check_types
+from statewalk.dsl.rules.shared import check_bodies, check_shared, warn_of_detached
 from statewalk.dsl.rules.warnings import (
     warn_of_constants,
     warn_of_crashes,

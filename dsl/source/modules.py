@@ -23,18 +23,21 @@ from typing import Any
 from statewalk.dsl.annotations import copy_annotations, why_quoted
 from statewalk.dsl.declared import Declared, declaring
 from statewalk.dsl.errors import Span, SpecError, StatewalkError, place_of, raised
-from statewalk.dsl.source.imports import (
+from statewalk.dsl.source.nodes import WITH_ASSERTIONS, copied, walk
+from statewalk.dsl.source.set_order import settled, with_ordered_builtins, with_ordered_sets
+from statewalk.dsl.source.texts import (
+    Source,
+    check_hidden_types,
     file_of,
     is_ours,
     is_spec_module,
     lies_with,
     package_of,
     place_in_packages,
+    read_source,
     searching,
+    without_ranges,
 )
-from statewalk.dsl.source.nodes import WITH_ASSERTIONS, copied, walk
-from statewalk.dsl.source.set_order import settled, with_ordered_builtins, with_ordered_sets
-from statewalk.dsl.source.texts import Source, check_hidden_types, read_source, without_ranges
 from statewalk.dsl.state.refs import NeedsState
 from statewalk.dsl.view import Disabled
 from statewalk.dsl.words.constants import (

@@ -5,7 +5,7 @@
     type(x)   x.__class__          of what is in the state, the type that it stands for
     vars(x)   x.__dict__           not of a role, whose fields are in the state
     a | b     library.f(x)         what is still one of Python's own sets is made an ordered one
-    str(x)    f"{x}"   "%s" % x    a text, which may not say where x is (`dsl.values.addresses`)
+    str(x)    f"{x}"   "%s" % x    a text, which may not say where x is (`dsl.source.set_order`)
 
 There is one order, in whatever hands a set on: a loop, ``sorted`` with a key, ``join``, a library.
 What is ordered, and how, is said in `dsl.values.ordered_sets`.
@@ -14,14 +14,127 @@ What is ordered, and how, is said in `dsl.values.ordered_sets`.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
-from types import GeneratorType
+import builtins
+import re
+import sys
+from collections.abc import Callable, Mapping
+from types import GeneratorType, GenericAlias
 from typing import Any, TypeVar
 
+from statewalk.dsl.binding import binding
+from statewalk.dsl.errors import SpecError
 from statewalk.dsl.source.nodes import Transformer, walk
-from statewalk.dsl.state.kinds import Type, dict_of, type_of, vars_of
-from statewalk.dsl.values.addresses import ASKING, TELLING, without_address
-from statewalk.dsl.values.ordered_sets import OrderedFrozenSet, OrderedSet
+from statewalk.dsl.state.dicts import DictView
+from statewalk.dsl.state.refs import Reference
+from statewalk.dsl.state.roles import Role
+from statewalk.dsl.values.frozen import FROZEN, FrozenBag
+from statewalk.dsl.values.ordered_sets import PLAIN, OrderedFrozenSet, OrderedSet
+from statewalk.dsl.values.records import Bag
+
+_MAKING = ("str", "repr", "ascii", "format")
+
+_SIGN = " at 0x"
+_ADDRESS = re.compile(r"<([^<>]|<[^<>]*>)* at 0x[0-9a-f]{6,}[>,]")
+
+
+def without_address(text: str) -> str:
+    """A text as it is. Raises SpecError[SW104] for one that says where something is in memory."""
+    if _SIGN not in text:
+        return text
+    found = _ADDRESS.search(text)
+    if found is None:
+        return text
+    raise SpecError(
+        "SW104",
+        f"A text says where something is in memory, which differs from run to run: "
+        f"'{found[0].partition(_SIGN)[0]} at ...'.",
+        help="Make text of values: of a function's name, f.__name__, or of an object's fields.",
+    )
+
+
+def _asking(name: str, what: str) -> Callable[..., Any]:
+    asked = getattr(builtins, name)
+
+    def ask(*given: Any) -> Any:
+        if sys._getframe(1).f_code.co_name == "__hash__":
+            return asked(*given)
+        raise SpecError(
+            "SW104",
+            f"'{name}(...)' gives {what}, which differs from run to run.",
+            help="Compare the values themselves, or number them: values.index(x).",
+        )
+
+    ask.__name__ = ask.__qualname__ = name
+    return ask
+
+
+def _telling_address(name: str) -> Callable[..., str]:
+    told = getattr(builtins, name)
+
+    def tell(*given: Any, **named: Any) -> str:
+        return without_address(told(*given, **named))
+
+    tell.__name__ = tell.__qualname__ = name
+    return tell
+
+
+ASKING = {"hash": _asking("hash", "a hash"), "id": _asking("id", "an address in memory")}
+TELLING = {name: _telling_address(name) for name in _MAKING}
+
+
+def type_of(value: Any) -> type:
+    """What ``type(value)`` and ``value.__class__`` are in a spec."""
+    kind = type(value)
+    if kind in FROZEN or isinstance(value, DictView) or issubclass(kind, Reference):
+        kind = value.__class__
+    return _MEANT.get(kind, kind)
+
+
+def dict_of(value: Any) -> Any:
+    """What ``value.__dict__`` and ``vars(value)`` are in a spec.
+
+    Raises:  SpecError[SW213] for a role in a run, whose fields are in the state.
+    """
+    if isinstance(value, Role) and binding.view is not None:
+        name = value._fields[0] if value._fields else "field"
+        raise SpecError(
+            "SW213",
+            f"The fields of {value!r} are in the state, and not in its __dict__.",
+            help=f"Name the fields that you mean: role.{name}, or getattr(role, name).",
+        )
+    return vars(value)
+
+
+def vars_of(*of: Any) -> Any:
+    """``vars`` in a spec."""
+    return dict_of(*of) if of else sys._getframe(1).f_locals
+
+
+class _Asked(type):
+    """Of Python's ``type``, all but the question what type a value has stays as it is."""
+
+    def __call__(cls, *parts: Any, **named: Any) -> Any:
+        if cls is not Type:
+            return super().__call__(*parts, **named)
+        return type_of(*parts) if len(parts) == 1 else type(*parts, **named)
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return isinstance(value, type) if cls is Type else super().__instancecheck__(value)
+
+    def __subclasscheck__(cls, other: type) -> bool:
+        return issubclass(other, type) if cls is Type else super().__subclasscheck__(other)
+
+
+class Type(type, metaclass=_Asked):
+    """``type`` in a spec."""
+
+    def __class_getitem__(cls, item: Any) -> GenericAlias:
+        return GenericAlias(type, item)
+
+
+_MEANT: dict[type, type] = {plain: ours for ours, plain in PLAIN.items()}
+_MEANT |= {type: Type, FrozenBag: Bag}
+
 
 _MAKE = "__sw_set__"
 _SETTLE = "__sw_settled__"

@@ -183,7 +183,7 @@ def _read_other_classes(tree: SpecTree) -> None:
     """Enums and records that helpers have, that are written in classes, or made by calls.
 
     Of several with one name the first counts; a state that is to hold another is refused
-    (`dsl.values.named`).
+    (`dsl.values.canonical`).
     """
     known = {cls.__name__ for cls in tree.every_class()}
     for module in tree.loading.by_name.values():

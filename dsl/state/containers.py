@@ -12,14 +12,17 @@ from typing import Any
 
 from statewalk.dsl.errors import EngineError
 from statewalk.dsl.state import refs
-from statewalk.dsl.state.dict_views import ItemsReference, KeysReference, ValuesReference
-from statewalk.dsl.state.dicts import DictReference, EntriesReference
-from statewalk.dsl.state.lists import ListReference
+from statewalk.dsl.state.dicts import (
+    DictReference,
+    EntriesReference,
+    ItemsReference,
+    KeysReference,
+    ValuesReference,
+)
+from statewalk.dsl.state.lists import ListReference, Sized
 from statewalk.dsl.state.refs import Reference
-from statewalk.dsl.state.sized import Sized
 from statewalk.dsl.values.canonical import name_alike, taken_for
-from statewalk.dsl.values.frozen import SET_METHODS, SetOperators
-from statewalk.dsl.values.going_through import unchanging
+from statewalk.dsl.values.frozen import SET_METHODS, SetOperators, unchanging
 from statewalk.dsl.values.ordered_sets import OrderedFrozenSet, OrderedSet, changing
 from statewalk.dsl.values.records import Bag
 from statewalk.dsl.values.stored import (

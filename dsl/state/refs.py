@@ -17,24 +17,57 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import chain, repeat
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NoReturn
 
 from statewalk.dsl.binding import binding
 from statewalk.dsl.errors import SpecError, placed
-from statewalk.dsl.state.alone import NotAlone, alone
 from statewalk.dsl.state.detaching import Cell, Sub, Value, follow, forget, sub_key, with_at
 from statewalk.dsl.values.containing import StandIn, is_container, look
 from statewalk.dsl.values.domains import Domain, outside
 from statewalk.dsl.values.ordered_sets import OrderedFrozenSet
 from statewalk.dsl.values.records import KEPT, Record, fields_of, is_property, own, private
-from statewalk.dsl.values.stored import (
-    FrozenSet,
-    can_change,
-    freeze,
-    intern_key,
-    without_roles,
-)
-from statewalk.dsl.view import WHOLE, Path, Place, View
+from statewalk.dsl.values.stored import FrozenSet, can_change, freeze, intern_key, without_roles
+from statewalk.dsl.view import WHOLE, Disabled, Path, Place, View
+
+
+class NotAlone(Exception):
+    """What a function does is not told by what it was given: it asked for the state, or raised."""
+
+
+class _Asked(BaseException):
+    """Not an `Exception`, so that a spec does not swallow it."""
+
+
+class _NoState:
+    """The view of a function that is given no state; ``asked`` tells that it wanted one."""
+
+    asked = False
+
+    def _refuse(self, *asked: object, **more: object) -> NoReturn:
+        self.asked = True
+        raise _Asked
+
+    get = set = project = update = call = choose = progress = later = _refuse
+
+
+def alone(function: Callable[[Any], Any], value: Any) -> Any:
+    """What a function gives for a value, where the value alone decides. Raises `NotAlone`.
+
+    However a function comes to look at the state, in the end it asks the bound view.
+    """
+    nothing = _NoState()
+    saved = binding.view, binding.before, binding.references
+    binding.view = binding.before = nothing
+    binding.references = {}
+    try:
+        result = function(value)
+    except (Exception, Disabled, _Asked):
+        raise NotAlone from None
+    finally:
+        binding.view, binding.before, binding.references = saved
+    if nothing.asked:
+        raise NotAlone
+    return result
 
 
 def current_view() -> View:

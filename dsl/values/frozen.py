@@ -14,13 +14,37 @@ from statewalk.dsl.values.canonical import (
     BAG_TAG,
     END,
     SET_TAG,
+    check_named,
     encode,
     int_bytes,
     taken_for,
     unstorable,
 )
 from statewalk.dsl.values.lists import FrozenList, Unchangeable, can_change
-from statewalk.dsl.values.named import check_named
+
+
+def unchanging(kind: str, look: Callable[[], Iterable[Any]]) -> Iterator[Any]:
+    """What a look gives, one by one.
+
+    Raises:  RuntimeError where a later look gives something else, at the end too.
+    """
+    found = look()
+    return while_same(kind, found, look, found)
+
+
+def while_same(
+    kind: str, elements: Iterable[Any], look: Callable[[], Any], first: Any
+) -> Iterator[Any]:
+    """The same for elements that do not say themselves what stays the same."""
+    for element in elements:
+        _compare(kind, first, look())
+        yield element
+    _compare(kind, first, look())
+
+
+def _compare(kind: str, first: Any, now: Any) -> None:
+    if now is not first and now != first:
+        raise RuntimeError(f"{kind} changed during iteration")
 
 
 def hashable(value: Any) -> Any:
@@ -302,7 +326,7 @@ SCALARS = frozenset({bool, int, str, type(None)})
 FROZEN: set[type] = {FrozenList, FrozenSet, FrozenBag}
 # The sets of a spec's own, by whether they are frozensets: `dsl.values.ordered_sets` adds them.
 OWN_SETS: dict[bool, Callable[[Any], Any]] = {}
-# How plain containers are frozen; `dsl.values.dicts` adds dicts.
+# How plain containers are frozen; `dsl.values.stored` adds dicts.
 MAKERS: dict[type, Callable[[Any], Any]] = {}
 
 

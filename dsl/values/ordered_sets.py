@@ -15,8 +15,7 @@ from typing import Any, ClassVar, NoReturn
 
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.values.canonical import describe, encode, taken_for
-from statewalk.dsl.values.frozen import OWN_SETS, FrozenSet, freeze
-from statewalk.dsl.values.going_through import while_same
+from statewalk.dsl.values.frozen import OWN_SETS, FrozenSet, freeze, while_same
 
 _VIEWS: tuple[type, ...] = (type({}.keys()), type({}.items()))
 _BY_TEXT = frozenset({float, complex, bytes})

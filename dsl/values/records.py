@@ -13,8 +13,14 @@ from typing import Any, ClassVar, Generic, TypeVar, dataclass_transform
 
 from statewalk.dsl.annotations import annotations_of
 from statewalk.dsl.errors import SpecError, did_you_mean, no_delete, no_field
-from statewalk.dsl.values.canonical import END, RECORD_TAG, VALUES, text_bytes, unstorable
-from statewalk.dsl.values.named import check_named
+from statewalk.dsl.values.canonical import (
+    END,
+    RECORD_TAG,
+    VALUES,
+    check_named,
+    text_bytes,
+    unstorable,
+)
 from statewalk.dsl.values.ordered_sets import OrderedSet
 from statewalk.dsl.values.stored import (
     FrozenBag,

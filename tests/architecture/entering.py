@@ -107,7 +107,7 @@ ENTERS: dict[str, str] = {
     "dsl/library": "",
     "dsl/lowering": "binding declared errors model source state values words",
     "dsl/rules": "blocks declared errors source state values words",
-    "dsl/source": "annotations declared errors files kinds model state values view words",
+    "dsl/source": "annotations binding declared errors files kinds model state values view words",
     "dsl/state": "binding declared errors values view",
     "dsl/values": "annotations binding errors",
     "dsl/words": "binding declared errors kinds state values view",

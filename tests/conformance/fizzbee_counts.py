@@ -32,8 +32,8 @@ from statewalk.dsl.fizz.rules.allowed import builtins_of_fizz
 from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.text.options import Options
 from statewalk.dsl.fizz.text.parse import parse, split_front_matter
-from statewalk.dsl.fizz.translate.caps import of_actions
-from statewalk.dsl.fizz.translate.pieces import STATEMENTS_LEFT
+from statewalk.dsl.fizz.translate.blocks import STATEMENTS_LEFT
+from statewalk.dsl.fizz.translate.header import of_actions
 from statewalk.dsl.flows.run import RUNNING
 from statewalk.dsl.loader import model_of
 from statewalk.dsl.model import Action, Element, Model, Outcome, Property

@@ -18,8 +18,7 @@ from statewalk.checker.history.explain.weak_prove import (
     weakest_refuted,
 )
 from statewalk.dsl.library import isolation
-from statewalk.dsl.library.cycles import Edge, forbidden
-from statewalk.dsl.library.isolation import Transaction
+from statewalk.dsl.library.isolation import Edge, Transaction, forbidden
 from statewalk.dsl.library.levels import LEVELS, Level
 
 _ORDERS_TRIED = 2000

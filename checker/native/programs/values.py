@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from statewalk.dsl.state.dict_views import DictView
+from statewalk.dsl.state.dicts import DictView
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.domains import ANYTHING, Domain, either
 from statewalk.dsl.values.stored import FrozenBag, FrozenDict, FrozenList, FrozenSet, freeze

@@ -25,13 +25,15 @@ from statewalk.dsl.fizz.rules.allowed import (
     OWN,
     TAKEN,
     VALUES,
+    Fields,
 )
-from statewalk.dsl.fizz.rules.defaults import check_defaults
-from statewalk.dsl.fizz.rules.early import early_reads
-from statewalk.dsl.fizz.rules.fields import Fields
-from statewalk.dsl.fizz.rules.functions_as_text import functions_as_text
-from statewalk.dsl.fizz.rules.meanings import check_meanings
-from statewalk.dsl.fizz.rules.twice import check_twice
+from statewalk.dsl.fizz.rules.meanings import (
+    check_defaults,
+    check_meanings,
+    check_twice,
+    early_reads,
+    functions_as_text,
+)
 from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.source.nodes import parts_of, walk
 

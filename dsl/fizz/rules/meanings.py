@@ -1,18 +1,256 @@
-"""SW153: a name that would be shared state in one place of a body and a local in another.
+"""Names of a .fizz file that would not mean one thing, or not yet.
 
-Fizzbee decides while it runs: the variable of a loop is a local from its first turn on, and what
-is assigned before the shared state is there is one, too.
+SW108: defined twice; one of the two would be left out, and everything would seem to hold.
+SW152: defaults of parameters that would have to be worked out at each call.
+SW153: a name that would be shared state in one place of a body and a local in another. Fizzbee
+decides while it runs: the variable of a loop is a local from its first turn on, and what is
+assigned before the shared state is there is one, too.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from statewalk.dsl.errors import Mistakes, Span
-from statewalk.dsl.fizz.names import Names, loop_names, parameters, targets_of
+from statewalk.dsl.fizz.names import (
+    Names,
+    RoleInfo,
+    is_self,
+    loop_names,
+    parameters,
+    stored_names,
+    targets_of,
+)
 from statewalk.dsl.fizz.text import tree
-from statewalk.dsl.source.nodes import parts_of, walk
+from statewalk.dsl.source.nodes import made_text, parts_of, walk
+from statewalk.dsl.state.roles import Role
+
+
+def check_defaults(names: Names, file: str, mistakes: Mistakes) -> None:
+    """Refuse defaults that ask for what there is only while a step runs."""
+    asked = {n: f"the func '{n}'" for n, m in names.members.items() if isinstance(m, tree.Func)}
+    asked |= {name: f"the state variable '{name}'" for name in names.state}
+    asked["self"] = "'self'"
+    in_roles = [member for role in names.roles.values() for member in role.node.body]
+    functions: list[tree.Func | ast.FunctionDef] = [
+        m for m in [*names.members.values(), *in_roles] if isinstance(m, tree.Func)
+    ]
+    functions += [m for m in in_roles if isinstance(m, ast.FunctionDef)]
+    for function in functions:
+        for default in function.args.defaults:
+            for part in walk(default):
+                if isinstance(part, ast.Name) and part.id in asked:
+                    mistakes.add(
+                        "SW152",
+                        f"A default of {function.name} asks for {asked[part.id]}, which is not "
+                        "supported.",
+                        at=Span.of(part, file),
+                        why="A default is worked out once, before there is a state.",
+                        help="Give the value at each call.",
+                    )
+
+
+def early_reads(names: Names) -> Iterator[tuple[str, ast.Name]]:
+    """(name, where it is read) for locals of actions and functions whose first assignment stands
+    below. Nothing is said where loops or blocks in any order may run the assignment first.
+    """
+    for function in walk(names.module):
+        if isinstance(function, tree.Act | tree.Func | tree.Assertion | ast.FunctionDef):
+            yield from _of(function, names)
+
+
+def _of(function: ast.AST, names: Names) -> Iterator[tuple[str, ast.Name]]:
+    body: list[ast.stmt] = function.body  # type: ignore[attr-defined]
+    arguments = getattr(function, "args", None)
+    is_init = isinstance(function, tree.Act) and function.name == "Init"
+    local = set(stored_names(body)) - loop_names(body) - set(names.constants) - set(names.members)
+    local -= set(parameters(arguments)) if arguments is not None else set()
+    if not is_init and not isinstance(function, ast.FunctionDef):
+        local -= set(names.state)
+    if getattr(function, "flow", None) == "parallel":
+        return
+    reads: dict[str, ast.Name] = {}
+    known: set[str] = set()
+    for statement in body:
+        _in_order(statement, local, known, reads)
+    yield from reads.items()
+
+
+def _in_order(node: ast.AST, local: set[str], known: set[str], reads: dict[str, ast.Name]) -> None:
+    """Note what is read before anything above assigns it; afterwards the names are known."""
+    if isinstance(node, ast.For | ast.While | ast.Lambda | ast.FunctionDef) or (
+        isinstance(node, tree.FlowBlock) and node.flow == "parallel"
+    ):
+        known |= set(stored_names([node]))
+        return
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        _read(node.target, local, known, reads)
+    bound = (
+        [t.id for t in targets_of(node) if isinstance(t, ast.Name)]
+        if isinstance(node, ast.stmt)
+        else []
+    )
+    if isinstance(node, tree.ChoiceBlock | tree.Choice):  # its condition asks about the target
+        _expression(node.options, local, known, reads)
+        known |= set(bound)
+    for child in parts_of(node):
+        if isinstance(child, ast.expr):
+            _expression(child, local, known, reads)
+    known |= set(bound)
+    for child in parts_of(node):
+        if isinstance(child, ast.stmt):
+            _in_order(child, local, known, reads)
+
+
+def _expression(
+    node: ast.AST, local: set[str], known: set[str], reads: dict[str, ast.Name]
+) -> None:
+    if isinstance(node, ast.Lambda):
+        return
+    inner = {
+        n.id
+        for g in getattr(node, "generators", ())
+        for n in walk(g.target)
+        if isinstance(n, ast.Name)
+    }
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        _read(node, local, known, reads)
+    for child in parts_of(node):
+        _expression(child, local - inner, known, reads)
+
+
+def _read(node: ast.Name, local: set[str], known: set[str], reads: dict[str, ast.Name]) -> None:
+    if node.id in local - known:
+        reads.setdefault(node.id, node)
+
+
+def functions_as_text(names: Names) -> Iterator[ast.Name]:
+    """Where a name that only stands for a function is made text of."""
+    nodes = list(walk(names.module))
+    given = Counter(word for node in nodes for word in _given(node))
+    lambdas = {
+        name
+        for name, node in names.constants.items()
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda)
+    }
+    own = {n for n, member in names.members.items() if isinstance(member, _FUNCTIONS)}
+    known = {n for n in own if not given[n]} | {n for n in lambdas if given[n] == 1}
+    for node in nodes:
+        for part in made_text(node):
+            if isinstance(part, ast.Name) and part.id in known:
+                yield part
+
+
+_FUNCTIONS = ast.FunctionDef | tree.Func
+
+
+def _given(node: ast.AST) -> tuple[str, ...]:
+    """The name to which a node gives a value."""
+    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+        return (node.id,)
+    return (node.arg,) if isinstance(node, ast.arg) else ()
+
+
+_KINDS = (
+    (tree.Act, "an action"), (tree.Func, "a function"), (tree.Assertion, "an assertion"),
+    (tree.Role, "a role"), (ast.FunctionDef, "a function"),
+)  # fmt: skip
+_HELD = ("a field", "a state variable")
+_OWN = frozenset(name for name in dir(Role) if name[0] != "_")  # which roles have of themselves
+
+
+@dataclass(frozen=True)
+class _Defined:
+    name: str
+    kind: str
+    node: ast.AST
+
+
+def check_twice(names: Names, file: str, mistakes: Mistakes) -> None:
+    """Each name of the file, and each name of a role, stands for one thing."""
+    _compare(_of_file(names), "", file, mistakes)
+    for node in names.module.body:
+        if isinstance(node, tree.Role):
+            info = names.roles[node.name]
+            if info.node is node:  # of two roles of one name that is said
+                found = [*_members(node.body), *_fields(info, names)]
+                _compare(found, f"{node.name}.", file, mistakes)
+
+
+def _compare(found: Iterable[_Defined], owner: str, file: str, mistakes: Mistakes) -> None:
+    first: dict[str, _Defined] = {}
+    for one in sorted(
+        found, key=lambda d: (Span.of(d.node, file).line, Span.of(d.node, file).column)
+    ):
+        if one.kind in _HELD and one.name in _OWN:
+            mistakes.add(
+                "SW153",
+                f"'{one.name}' cannot be {one.kind}: it is the number of a role among its like.",
+                at=Span.of(one.node, file),
+                help="Give it another name.",
+            )
+            continue
+        other = first.setdefault(one.name, one)
+        if other is not one:
+            mistakes.add(
+                "SW108",
+                f"'{owner}{one.name}' is defined twice: {other.kind} in line "
+                f"{Span.of(other.node, file).line}, and {one.kind} here.",
+                at=Span.of(one.node, file),
+                why="One of them would be left out, and everything would seem to hold.",
+                help="Give each a name of its own.",
+            )
+
+
+def _members(body: list[ast.stmt]) -> Iterator[_Defined]:
+    for node in body:
+        for kind, word in _KINDS:
+            if isinstance(node, kind):
+                yield _Defined(node.name, word, node)
+        if isinstance(node, tree.InitStanza):
+            yield _Defined("Init", "'init:'", node)
+
+
+def _of_file(names: Names) -> Iterator[_Defined]:
+    body = names.module.body
+    yield from _members(body)
+    for name, node in names.constants.items():
+        if not isinstance(node, ast.FunctionDef):
+            yield _Defined(name, "a constant", node)
+    begun = [names.init] if names.init is not None else []
+    for name, node in _first([*begun, *(n for n in body if isinstance(n, tree.Choice))]).items():
+        if name in names.state:
+            yield _Defined(name, "a state variable", node)
+
+
+def _first(nodes: list[ast.stmt]) -> dict[str, ast.AST]:
+    """The first assignments of names."""
+    found: dict[str, ast.AST] = {}
+    for part in (p for node in nodes for p in walk(node) if isinstance(p, ast.stmt)):
+        for target in targets_of(part):
+            if isinstance(target, ast.Name):
+                found.setdefault(target.id, target)
+    return found
+
+
+def _fields(info: RoleInfo, names: Names) -> Iterator[_Defined]:
+    """The fields of a role, where they are first assigned or given."""
+    found: dict[str, ast.AST] = {}
+    for part in walk(info.node):
+        for target in targets_of(part) if isinstance(part, ast.stmt) else ():
+            if is_self(target) and isinstance(target, ast.Attribute):
+                found.setdefault(target.attr, target)
+    for part in walk(names.module):
+        made = isinstance(part, ast.Call) and getattr(part.func, "id", "") == info.node.name
+        for keyword in part.keywords if made and isinstance(part, ast.Call) else ():
+            if keyword.arg is not None:
+                found.setdefault(keyword.arg, keyword)
+    for name, node in found.items():
+        yield _Defined(name, "a field", node)
+
 
 _RANGING = (ast.For, tree.ChoiceBlock)
 

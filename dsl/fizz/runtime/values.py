@@ -16,9 +16,8 @@ from statewalk.dsl.flows.run import slot_of
 from statewalk.dsl.state import refs
 from statewalk.dsl.state.detaching import forget
 from statewalk.dsl.state.refs import RecordReference
-from statewalk.dsl.values.canonical import END, RECORD_TAG, VALUES, text_bytes
+from statewalk.dsl.values.canonical import END, RECORD_TAG, VALUES, check_named, text_bytes
 from statewalk.dsl.values.containing import StandIn, look
-from statewalk.dsl.values.named import check_named
 from statewalk.dsl.values.records import Record
 from statewalk.dsl.values.stored import (
     ABSENT,

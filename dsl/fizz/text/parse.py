@@ -12,8 +12,7 @@ from lark.exceptions import VisitError
 
 from statewalk.dsl import caches
 from statewalk.dsl.errors import Span, SpecError, source_lines
-from statewalk.dsl.fizz.text.build import Build
-from statewalk.dsl.fizz.text.build_exprs import BuildError
+from statewalk.dsl.fizz.text.build import Build, BuildError
 from statewalk.dsl.fizz.text.meant import STATEMENTS, meant
 from statewalk.dsl.fizz.text.tokens import Blocks, TokenError
 from statewalk.dsl.inputs import unnoticed

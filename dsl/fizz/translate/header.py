@@ -4,13 +4,176 @@ from __future__ import annotations
 
 import ast
 import itertools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
+from statewalk.dsl.errors import SpecError, did_you_mean
 from statewalk.dsl.fizz.names import Names, RoleInfo, returns_values
-from statewalk.dsl.fizz.text.options import Options
-from statewalk.dsl.fizz.translate.caps import Caps
-from statewalk.dsl.fizz.translate.exprs import Expressions
-from statewalk.dsl.fizz.translate.words import MODULES, PYTHON, SOURCES
+from statewalk.dsl.fizz.text import tree
+from statewalk.dsl.fizz.text.options import Bounds, Options
+from statewalk.dsl.fizz.translate.exprs import MODULES, PYTHON, SOURCES, Expressions
 from statewalk.dsl.source.nodes import placed
+
+_KEY = re.compile(r"(?:(?P<role>\w+?)(?P<each>#(?P<index>\d*))?\.)?(?P<action>\w+)")
+
+
+@dataclass(frozen=True)
+class Cap:
+    """Bounds of an action: of all instances of ``role`` together, of each, or of one (``index``).
+
+    Where ``starts`` or ``runs`` is 0 there is no such bound.
+    """
+
+    role: str | None
+    action: str
+    each: bool = False
+    index: int | None = None
+    starts: int = 0
+    runs: int = 0
+
+    @staticmethod
+    def of(key: str, bounds: Bounds) -> Cap | None:
+        """The bounds that a key of the options gives; None for what is no key."""
+        found = _KEY.fullmatch(key)
+        if found is None:
+            return None
+        index = int(found["index"]) if found["index"] else None
+        return Cap(
+            found["role"], found["action"], found["each"] is not None, index,
+            bounds.max_actions, bounds.max_concurrent_actions,
+        )  # fmt: skip
+
+    @property
+    def name(self) -> str:
+        """The action as a specification has it: ``Role.Action``."""
+        return f"{self.role}.{self.action}" if self.role else self.action
+
+    def counter(self, names: Names) -> str:
+        """The field that counts starts: of each instance, or of the shared state."""
+        if self.index is not None:
+            return names.make("starts", str(self.index), self.action)
+        of = [] if self.each or self.role is None else [self.role]
+        return names.make("starts", *of, self.action)
+
+
+def of_actions(names: Names, options: Options) -> tuple[dict[str, Cap], list[SpecError]]:
+    """The bounds by their keys, and warnings (SW613) of keys for which there is no action.
+
+    Raises:  SpecError[SW151] for a key that cannot be one of an action.
+    """
+    known = [n for n, m in names.members.items() if isinstance(m, tree.Act)]
+    for role, info in names.roles.items():
+        known += [f"{role}.{n}" for n, m in info.members.items() if isinstance(m, tree.Act)]
+    found: dict[str, Cap] = {}
+    warnings: list[SpecError] = []
+    for key, bounds in options.action_options.items():
+        of, at = Cap.of(key, bounds), options.places[key]
+        if of is None:
+            said = f"'{key}' cannot be an action to give options to."
+            help = "It is written Action, Role.Action, Role#.Action or Role#2.Action."
+            raise SpecError("SW151", said, at=at, help=help)
+        if of.name in known:
+            found[key] = of
+            continue
+        said = f"There is no action '{key}' to give options to, so they change nothing."
+        warnings.append(SpecError("SW613", said, at=at, help=did_you_mean(of.name, known)))
+    return found, warnings
+
+
+class Caps:
+    """The bounds of one specification.
+
+    Raises:  SpecError[SW151] for what is no key, or given twice; [SW153] for one of several
+             instances that are interchangeable.
+    """
+
+    def __init__(self, names: Names, options: Options, x: Expressions) -> None:
+        self.x = x
+        found, self.warnings = of_actions(names, options)
+        self.caps: list[Cap] = []
+        for key, cap in found.items():
+            at = options.places[key]
+            same = [c for c in self.caps if c.counter(names) == cap.counter(names)]
+            if any((c.role, c.each) == (cap.role, cap.each) for c in same):
+                said = f"The options of {key} are given already, by another key for the same."
+                raise SpecError("SW151", said, at=at, help="Write them together.")
+            if cap.index is not None and cap.role and names.roles[cap.role].node.symmetric:
+                raise SpecError(
+                    "SW153",
+                    f"{key} is about one {cap.role}, but these are symmetric.",
+                    at=at,
+                    help=f"For each of them: {cap.role}#.{cap.action}",
+                )
+            self.caps.append(cap)
+        for cap in self.caps:  # before any other name is made: `counts.counters_of` does so too
+            cap.counter(names)
+
+    def runs_of_each(self, role: str | None, action: str, most: int) -> int:
+        """How many runs of an action an instance may have in flight, at most ``most``."""
+        own = [c for c in self.caps if (c.role, c.action) == (role, action) and c.runs > 0]
+        each = [c.runs for c in own if role is None or (c.each and c.index is None)]
+        return min([most, *each])
+
+    @property
+    def shared(self) -> list[str]:
+        """Counters among the state variables."""
+        return [c.counter(self.x.names) for c in self.caps if c.starts > 0 and not c.each]
+
+    def of_role(self, role: str) -> list[str]:
+        """Counters among the fields of a role."""
+        own = [c for c in self.caps if c.starts > 0 and c.each and c.role == role]
+        return [c.counter(self.x.names) for c in own]
+
+    def guard(
+        self, role: str | None, action: str, at: ast.AST, *, suspended: bool
+    ) -> list[ast.stmt]:
+        """What begins the action: the bounds checked, the start counted. ``suspended``: its runs
+        may be in flight.
+        """
+        lines: list[str] = []
+        for cap in self.caps:
+            if (cap.role, cap.action) != (role, action):
+                continue
+            found = self._lines(cap, suspended)
+            if found and cap.index is not None:
+                found = [f"if self.index == {cap.index}:", *(f"    {line}" for line in found)]
+            lines += found
+        return placed(lines, at)
+
+    def _lines(self, cap: Cap, suspended: bool) -> list[str]:
+        lines = []
+        if cap.starts > 0:
+            counter = f"{'self' if cap.each else self.x.state}.{cap.counter(self.x.names)}"
+            lines += [f"{self.x.word('at_most')}({cap.starts}, {counter} + 1)", f"{counter} += 1"]
+        if cap.runs > 0 and suspended and cap.role and (not cap.each or cap.index is not None):
+            of = "self" if cap.each else cap.role
+            flying = f"{self.x.word('in_flight')}({of}, {cap.action!r})"
+            lines.insert(0, f"{self.x.word('at_most')}({cap.runs}, {flying} + 1)")
+        return lines
+
+
+def warn_of_instances(
+    options: Options, roles: Mapping[str, tuple[Any, ...]]
+) -> Iterator[SpecError]:
+    """Warnings (SW613) of bounds of one instance that there is not. ``roles``: all of them, as Init
+    made them.
+    """
+    for key, bounds in options.action_options.items():
+        of = Cap.of(key, bounds)
+        if of is None or of.role is None or of.index is None or of.role not in roles:
+            continue
+        there = roles[of.role]
+        if of.index >= len(there):
+            made = f"Init made {', '.join(map(repr, there)) or f'no {of.role}'}."
+            yield SpecError(
+                "SW613",
+                f"There is no {of.role}#{of.index} to give options to: {made}",
+                at=options.places[key],
+                help=f"For each of them: {of.role}#.{of.action}",
+            )
+
 
 MOST_COUNTED = 20
 

@@ -27,15 +27,12 @@ from statewalk.dsl.fizz.names import (
 )
 from statewalk.dsl.fizz.rules.check import check_names
 from statewalk.dsl.fizz.text import tree
-from statewalk.dsl.fizz.text.build_exprs import no_arguments
+from statewalk.dsl.fizz.text.build import no_arguments
 from statewalk.dsl.fizz.text.options import Options
-from statewalk.dsl.fizz.translate.blocks import Blocks, Body, Kind, NeedsFlag
-from statewalk.dsl.fizz.translate.exprs import AT_ONCE
-from statewalk.dsl.fizz.translate.functions import Functions
+from statewalk.dsl.fizz.translate.blocks import Blocks, Body, FizzPieces, Kind, NeedsFlag
+from statewalk.dsl.fizz.translate.exprs import AT_ONCE, Scope
+from statewalk.dsl.fizz.translate.functions import Functions, room_of
 from statewalk.dsl.fizz.translate.header import Header
-from statewalk.dsl.fizz.translate.making import room_of
-from statewalk.dsl.fizz.translate.pieces import FizzPieces
-from statewalk.dsl.fizz.translate.words import Scope
 from statewalk.dsl.source.nodes import parts_of, walk
 
 _DECORATORS = {

@@ -294,7 +294,7 @@ def test_a_stored_member_that_the_spec_does_not_have() -> None:
     from enum import Enum
 
     from statewalk.dsl.errors import RunError
-    from statewalk.dsl.state.decoding import decode
+    from statewalk.dsl.state.packing import decode
     from statewalk.dsl.values.stored import encode
 
     class Colour(Enum):

@@ -7,8 +7,16 @@ import random
 
 import pytest
 
-from statewalk.dsl.library.cycles import bc_edges, find_cycle
-from statewalk.dsl.library.isolation import INITIAL, REFUTES, Read, Transaction, dependencies, judge
+from statewalk.dsl.library.isolation import (
+    INITIAL,
+    REFUTES,
+    Read,
+    Transaction,
+    bc_edges,
+    dependencies,
+    find_cycle,
+    judge,
+)
 from statewalk.dsl.library.levels import LEVELS, implies, strongest, weaker, weakest
 
 

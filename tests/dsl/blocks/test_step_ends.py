@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from statewalk.dsl.blocks import tree
-from statewalk.dsl.blocks.status import NOT_YET
 from statewalk.dsl.blocks.step_ends import Threads
+from statewalk.dsl.blocks.tree import NOT_YET
 
 
 class Nothing:

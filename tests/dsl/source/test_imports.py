@@ -8,7 +8,7 @@ import pytest
 from statewalk import check
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.loader import load
-from statewalk.dsl.source.imports import is_installed
+from statewalk.dsl.source.texts import is_installed
 from tests.cases import some
 
 MODEL = """

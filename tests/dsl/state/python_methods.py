@@ -18,7 +18,7 @@ from statewalk.dsl.binding import bound
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.loader import load
 from statewalk.dsl.source.set_order import settled
-from statewalk.dsl.state.dict_views import DictView
+from statewalk.dsl.state.dicts import DictView
 from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.state.refs import Reference
 from statewalk.dsl.values.stored import FrozenBag, freeze

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from statewalk.dsl.errors import RunError, SpecError
 from statewalk.dsl.loader import load
-from statewalk.dsl.state.decoding import decode
+from statewalk.dsl.state.packing import decode
 from statewalk.dsl.state.roles import State
 from statewalk.dsl.values.records import Bag, Record, replace
 from statewalk.dsl.values.stored import (

@@ -1,6 +1,6 @@
 """Kernels of the levels that look only at direct dependencies: whose other writes were missed.
 
-Slow twin: statewalk.dsl.library.cycles, cycles of one rw edge closed by one wr or so edge.
+Slow twin: statewalk.dsl.library.isolation, cycles of one rw edge closed by one wr or so edge.
 """
 
 from __future__ import annotations
