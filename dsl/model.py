@@ -131,15 +131,12 @@ class Outcome:
 
 
 class Flows(Protocol):
-    """The functions that give way: their compiled ``code`` by name, the locals that are ``dropped``
-    from suspended runs when states are counted in another way, how many runs there may
-    be at a time (``limit``), and how many starts in all (``most_starts``).
+    """The functions that give way: their compiled ``code`` by name, how many runs there may be at
+    a time (``limit``), and how many starts in all (``most_starts``).
     """
 
     @property
     def code(self) -> Mapping[str, Any]: ...
-    @property
-    def dropped(self) -> frozenset[str] | None: ...
     @property
     def limit(self) -> int | None: ...
     @property

@@ -61,7 +61,7 @@ class _WithBlocks(Translation):
     """
 
     def __init__(self, module: ast.Module, file: str, options: Options, wanted: Places) -> None:
-        super().__init__(collect(module), file, options, counting=False)
+        super().__init__(collect(module), file, options)
         self.wanted = wanted
         self.threads = _Writer(self, self.threads)
 

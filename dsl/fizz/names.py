@@ -327,11 +327,6 @@ def gives(node: ast.AST) -> bool:
     return any(isinstance(p, ast.Return) and p.value is not None for p in walk(node))
 
 
-def returns_values(names: Names) -> bool:
-    """Whether an action returns values."""
-    return any(isinstance(act, tree.Act) and gives(act) for act in walk(names.module))
-
-
 def _reach(names: Names, roots: Iterable[ast.AST]) -> set[int]:
     """Functions, and what gives roles their fields (by identity), that may run from somewhere."""
     by_name: dict[str, list[ast.AST]] = {}

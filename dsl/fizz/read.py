@@ -31,10 +31,8 @@ def options_in(path: str, text: str) -> Options:
     return read_options(path, front, line)
 
 
-def read_fizz(path: str, text: str, *, counting: bool = False) -> FizzSpec:
+def read_fizz(path: str, text: str) -> FizzSpec:
     """Parse and translate a specification.
-
-    ``counting`` tells states apart as Fizzbee counts them, to compare its numbers.
 
     Raises:  SpecError (SW102, SW150 to SW153) with place, reason and way out.
     """
@@ -42,7 +40,7 @@ def read_fizz(path: str, text: str, *, counting: bool = False) -> FizzSpec:
     options = read_options(path, front, line)
     tree = parse(body, path)
     try:
-        module, warnings = translate(tree, path, options, counting=counting)
+        module, warnings = translate(tree, path, options)
         compile(module, path, "exec", dont_inherit=True)
     except SyntaxError as error:
         at = Span(path, error.lineno or 1, error.offset or 1)

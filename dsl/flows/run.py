@@ -47,7 +47,6 @@ class Flows:
         self.known: dict[int, Function] = {}
         self.actions: dict[str, list[tuple[str, int]]] = {}
         self.limit: int | None = None
-        self.dropped: frozenset[str] | None = None
         self.most_starts: int | None = None
         self.crashes = False
 
@@ -77,8 +76,7 @@ class Flows:
         for function in found:
             refuse_plain_calls(function)
         options = lowering.tree.loading.declared.options
-        limit, self.dropped = options.get("threads"), options.get("keep_locals")
-        self.limit = limit if self.actions else None
+        self.limit = options.get("threads") if self.actions else None
         self.most_starts = options.get("most_starts")
         self.crashes = bool(options.get("crashes", False))
         for cls in lowering.tree.roles:
@@ -313,12 +311,10 @@ class Flows:
     # -- suspending ------------------------------------------------------------------------------
 
     def frozen(self, frame: Frame) -> tuple[Any, ...]:
-        """A frame as a stored value: only what is live, unless all locals are to be kept."""
+        """A frame as a stored value, with the locals that are live."""
         live = frame.code.instructions[frame.at].live
         if "self" in frame.locals:
             live = live | {"self"}  # whose it is: a crash of that role ends it
-        if self.dropped is not None:
-            live = live | {n for n in frame.locals if n[0] != "@" and n not in self.dropped}
         kept = tuple((n, keep(v)) for n, v in sorted(frame.locals.items()) if n in live)
         return (frame.code.name, frame.at, kept, frame.target)
 

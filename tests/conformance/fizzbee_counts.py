@@ -10,11 +10,13 @@ fewer steps first. It is a count to compare with, not a check.
 
 from __future__ import annotations
 
+import ast
 import math
 import time
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path as File
 from typing import Any
 
@@ -26,18 +28,21 @@ from statewalk.checker.symmetry.colours import Colouring
 from statewalk.checker.symmetry.group import Symmetry
 from statewalk.dsl.binding import binding
 from statewalk.dsl.files import read_text
-from statewalk.dsl.fizz.names import collect
-from statewalk.dsl.fizz.read import options_in, read_fizz
+from statewalk.dsl.fizz.names import Names, collect, gives
+from statewalk.dsl.fizz.read import options_in, parsed
 from statewalk.dsl.fizz.rules.allowed import builtins_of_fizz
 from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.text.options import Options
 from statewalk.dsl.fizz.text.parse import parse, split_front_matter
-from statewalk.dsl.fizz.translate.blocks import STATEMENTS_LEFT
+from statewalk.dsl.fizz.translate.blocks import Blocks, FizzPieces
 from statewalk.dsl.fizz.translate.header import of_actions
-from statewalk.dsl.flows.run import RUNNING
+from statewalk.dsl.fizz.translate.translate import Translation
+from statewalk.dsl.flows.kept import keep
+from statewalk.dsl.flows.run import RUNNING, Frame
 from statewalk.dsl.loader import model_of
 from statewalk.dsl.model import Action, Element, Model, Outcome, Property
 from statewalk.dsl.mutants import run_spec
+from statewalk.dsl.source.nodes import walk
 from statewalk.dsl.source.texts import Source
 from statewalk.dsl.values.stored import ABSENT, FrozenBag, encode, freeze, intern_key, same
 from statewalk.dsl.view import Path, State
@@ -78,9 +83,75 @@ def counted(path: str, constants: Mapping[str, Any]) -> Model:
     action returned.
     """
     text = read_text(path)
-    spec = read_fizz(path, text, counting=True)
-    source = Source(path, text, spec.tree, "fizz", builtins_of_fizz(), spec.warnings)
-    return model_of(run_spec(source, constants), path)
+    translation = Counted(collect(parsed(path, text)), path, options_in(path, text))
+    source = Source(path, text, translation.module(), "fizz", builtins_of_fizz())
+    model = model_of(run_spec(source, constants), path)
+    if model.flows is not None:
+        flows: Any = model.flows
+        flows.dropped = frozenset(translation.temporaries)
+        flows.frozen = partial(frozen, flows.dropped)
+    return model
+
+
+STATEMENTS_LEFT = "statements_left_of_"  # a local of parallel blocks; a number and _ follow
+
+
+def frozen(dropped: frozenset[str], frame: Frame) -> tuple[Any, ...]:
+    """A frame as a stored value with all its locals, but those ``dropped``."""
+    live = frame.code.instructions[frame.at].live
+    live |= {n for n in frame.locals if n[0] != "@" and n not in dropped}
+    kept = tuple((n, keep(v)) for n, v in sorted(frame.locals.items()) if n in live | {"self"})
+    return (frame.code.name, frame.at, kept, frame.target)
+
+
+class CountedBlocks(Blocks):
+    """Notes every choice: a fair one is noted with one option, too."""
+
+    def _any_of(self, options: ast.expr, at: ast.AST, fair: str) -> ast.expr:
+        return super()._any_of(options, at, "strong")
+
+
+class CountedPieces(FizzPieces):
+    """Names the statements that a parallel block has left by their number."""
+
+    def __init__(self, blocks: Blocks, returns: bool, temporaries: set[str]) -> None:
+        super().__init__(blocks, returns)
+        self.temporaries = temporaries
+        self._left = "left"
+
+    def fresh(self, word: str) -> str:
+        found = super().fresh(self._left if word == "left" else word)
+        self.temporaries.add(found)
+        return found
+
+    def in_any_order(
+        self, made: list[list[ast.stmt]], stop: list[ast.stmt], at: ast.AST
+    ) -> list[ast.stmt]:
+        self._left = f"{STATEMENTS_LEFT}{len(made)}_"
+        found = super().in_any_order(made, stop, at)
+        self._left = "left"
+        return found
+
+
+class Counted(Translation):
+    """A module that tells states apart as Fizzbee does."""
+
+    def __init__(self, names: Names, file: str, options: Options) -> None:
+        names.reads_returns |= any(
+            isinstance(act, tree.Act) and gives(act) for act in walk(names.module)
+        )
+        super().__init__(names, file, options)
+        self.temporaries: set[str] = set()
+        if self.threaded:
+            self.blocks = CountedBlocks(self.x, self.blocks.functions, self.blocks.threads)
+            self.threads.pieces = CountedPieces(self.blocks, self.returns, self.temporaries)
+
+    def _settings(self) -> list[ast.stmt]:
+        """The options, without a count of starts in the state and without crashes of runs."""
+        settings: list[Any] = super()._settings()
+        for made in settings:
+            made.value.keywords = []
+        return [made for made in settings if made.value.func.id != self.x.word("crashes")]
 
 
 def back_to_the_start(model: Model) -> Property | None:
@@ -232,7 +303,8 @@ class Count:
         """
         assert self.model.flows is not None
         for name, value in frames[-1][2]:
-            if name.startswith(STATEMENTS_LEFT) and name in (self.model.flows.dropped or ()):
+            dropped = getattr(self.model.flows, "dropped", ())
+            if name.startswith(STATEMENTS_LEFT) and name in dropped:
                 left = tuple(value[-1] if "@own" in value[:1] else value)  # see `dsl.flows.kept`
                 count = int(name.removeprefix(STATEMENTS_LEFT).partition("_")[0])
                 if left:

@@ -352,12 +352,6 @@ def in_flight(of: Any, action: str) -> int:
     return sum(view.project(slot_of(actor, action), "in flight", count) for actor in actors)
 
 
-def keep_locals(*dropped: str) -> None:
-    """Tell suspended runs apart by all their locals, but these: as Fizzbee counts states."""
-    if declaring:
-        declaring[-1].options["keep_locals"] = frozenset(dropped)
-
-
 def no_liveness(value: str) -> None:
     """Leave liveness assertions unchecked, as the option ``liveness`` with a value says."""
     if declaring:

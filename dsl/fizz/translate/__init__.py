@@ -1,4 +1,4 @@
 """The tree of a .fizz file to a module of the embedded language.
 
-Reads the tree, writes Python's tree. `counts` also says which states Fizzbee would count.
+Reads the tree, writes Python's tree.
 """

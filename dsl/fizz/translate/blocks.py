@@ -44,7 +44,6 @@ class Blocks:
         self.threads = threads  # follows statuses, and makes nothing
         self.body = Body("func")
         self.live: dict[int, frozenset[str]] = {}
-        self.notes_choices = False
 
     def fresh(self, word: str) -> str:
         """A name that the specification does not use."""
@@ -188,8 +187,7 @@ class Blocks:
 
     # -- choices ------------------------------------------------------------------------------
     def _any_of(self, options: ast.expr, at: ast.AST, fair: str) -> ast.expr:
-        noted = fair != "none" or self.notes_choices  # a fair one is noted with one option, too
-        text = "F(OPTIONS, fair='strong')" if noted else "F(OPTIONS)"
+        text = "F(OPTIONS, fair='strong')" if fair != "none" else "F(OPTIONS)"
         return expression(text, at, F=self.x.imported("any_of", at), OPTIONS=options)
 
     def _choice(self, node: tree.Choice) -> Statements:
@@ -356,9 +354,6 @@ _ENDS_ITSELF = (
 )  # fmt: skip
 
 
-STATEMENTS_LEFT = "statements_left_of_"  # a local of parallel blocks; a number and _ follow
-
-
 class FizzPieces(Pieces):
     """Makes what `step_ends` puts together, with the translation of single statements."""
 
@@ -366,23 +361,12 @@ class FizzPieces(Pieces):
         self.b = blocks
         self.returns = returns
         self.x = blocks.x
-        self.temporaries: set[str] = set()
         self._made = 0
-        self._words: dict[str, str] = {}
 
     def fresh(self, word: str) -> str:
         self._made += 1
-        word = self._words.get(word, word)
         found = self.b.fresh(word if self._made == 1 else f"{word}{self._made}")
-        self.temporaries.add(found)
         self.x.scope.locals.add(found)
-        return found
-
-    def in_any_order(self, made: list[Statements], stop: Statements, at: ast.AST) -> Statements:
-        if self.b.notes_choices:
-            self._words = {"left": f"{STATEMENTS_LEFT}{len(made)}_"}
-        found = super().in_any_order(made, stop, at)
-        self._words = {}
         return found
 
     def plain(self, node: ast.stmt, flows: bool) -> Statements:

@@ -40,7 +40,7 @@ SOURCES = {
     ),
     "statewalk.dsl.fizz.runtime.values": (
         "Loop", "at_most", "deepcopy", "enum", "fail", "genericmap", "genericset", "in_flight",
-        "keep_locals", "max_actions", "no_liveness", "record", "struct", "type_name",
+        "max_actions", "no_liveness", "record", "struct", "type_name",
     ),
     "statewalk.dsl.blocks.steps": (
         "acted", "acts", "chooses", "chose", "done", "ends", "fell", "gives_way", "next_turns",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from statewalk.dsl.errors import SpecError, did_you_mean
-from statewalk.dsl.fizz.names import Names, RoleInfo, returns_values
+from statewalk.dsl.fizz.names import Names, RoleInfo
 from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.text.options import Bounds, Options
 from statewalk.dsl.fizz.translate.exprs import MODULES, PYTHON, SOURCES, Expressions
@@ -181,7 +181,7 @@ MOST_COUNTED = 20
 class Header:
     """Everything of a translated module but its functions, roles and properties."""
 
-    def __init__(self, names: Names, file: str, options: Options, counting: bool) -> None:
+    def __init__(self, names: Names, file: str, options: Options) -> None:
         self.names = names
         self.file = file
         self.options = options
@@ -196,28 +196,22 @@ class Header:
         named = ("Shared", "World", names.make("Shared"))
         self.state_class = next(w for w in named if w not in taken)
         self.x = Expressions(names, file, self.aliases, state)
-        self.counting = counting
-        self.returns = names.reads_returns or (counting and returns_values(names))
+        self.returns = names.reads_returns
         self.caps = Caps(names, options, self.x)
         self.threaded = False
-        self.temporaries: set[str] = set()
         self.has_state = bool(names.state or self.caps.shared) or self.returns
         self.x.has_state = self.has_state
 
     def _settings(self) -> list[ast.stmt]:
         """What the options become."""
         counted = self.threaded and self.options.max_actions <= MOST_COUNTED
-        counted = counted and not self.counting
         counts = ", counted=True" if counted else ""
         word = self.x.word
         lines = [f"{word('max_actions')}({self.options.max_actions}{counts})"]
         if self.threaded:
             lines.append(f"{word('threads')}({self.at_most()})")
-            if self.options.crash_on_yield and not self.counting:
+            if self.options.crash_on_yield:
                 lines.append(f"{word('crashes')}(True)")
-        if self.threaded and self.counting:
-            listed = ", ".join(map(repr, sorted(self.temporaries)))
-            lines.append(f"{word('keep_locals')}({listed})")
         if not self.options.checks_liveness:
             lines.append(f"{word('no_liveness')}({self.options.liveness!r})")
         if not self.options.deadlock_detection:

@@ -48,26 +48,23 @@ _KINDS = (
 
 
 def translate(
-    module: ast.Module, file: str, options: Options, *, counting: bool = False
+    module: ast.Module, file: str, options: Options
 ) -> tuple[ast.Module, tuple[SpecError, ...]]:
     """The module of the embedded language that means the same, and warnings.
-
-    ``counting`` makes the module tell states apart as Fizzbee does: also by what the last action
-    returned.
 
     Raises:  SpecError (SW101, SW102, SW152, SW153, SW155) with the place of the first mistake.
     """
     names = collect(module)
     check_names(names, file)
-    translation = Translation(names, file, options, counting)
+    translation = Translation(names, file, options)
     return translation.module(), tuple(translation.caps.warnings)
 
 
 class Translation(Header):
     """One specification as a module of the embedded language."""
 
-    def __init__(self, names: Names, file: str, options: Options, counting: bool) -> None:
-        super().__init__(names, file, options, counting)
+    def __init__(self, names: Names, file: str, options: Options) -> None:
+        super().__init__(names, file, options)
         functions = Functions(names)
         self.threads = Threads(functions)
         self.threads.analyse(self.uncalled())
@@ -75,9 +72,7 @@ class Translation(Header):
         following.facts = copy.deepcopy(self.threads.facts)
         self.blocks = Blocks(self.x, functions, following)
         self.threaded = bool(self.threads.facts.flows)
-        pieces = self.threads.pieces = FizzPieces(self.blocks, self.returns)
-        self.temporaries = pieces.temporaries
-        self.blocks.notes_choices = counting and self.threaded
+        self.threads.pieces = FizzPieces(self.blocks, self.returns)
         facts = self.threads.facts
         self.twins = called_at_once(names) & (facts.flows | facts.noting)
         self._reached = self.threads.reached()
