@@ -60,6 +60,7 @@ FOLDER = Path(__file__).parent
 ROOT = FOLDER.parents[1]
 _SHORT = {"weak_isr": "weak", "strong_isr": "strong", "no_committed_record_lost": "lost"}
 _ENDS = 70  # letters of a change
+_SPAN = 7  # words of a row that says what the next ones share
 _MARKS = {"b": "begin", "c": "commit"}
 TRACE = r"^(```console\n\$ statewalk (?P<command>check [^\n]*)\n)(?P<old>.*?)^```$"
 STORY = (
@@ -133,7 +134,16 @@ def trace(command: str) -> str:
     with tempfile.TemporaryDirectory() as run:
         lines = printed(*shlex.split(command), "--out", str(Path(run) / "run"))
     end = next(i for i, line in enumerate(lines) if line.startswith("  replay"))
-    return "\n".join(lines[:end]).rstrip()
+    return without_constants("\n".join(lines[:end]).rstrip())
+
+
+def without_constants(trace: str) -> str:
+    """Return a trace without the constants of its first line if they fill several lines."""
+    found = re.search(r"^    0  init  [A-Z].*\n(?: {10,}.*\n)+", trace, re.MULTILINE)
+    if found is None:
+        return trace
+    kept = re.sub(r"\b[A-Z][A-Z0-9_]*=\S+\s*", "", found[0]).rstrip()
+    return f"{trace[: found.start()]}{kept}  …\n{trace[found.end() :]}"
 
 
 def story(command: str, told: str) -> str:
@@ -209,30 +219,56 @@ def _configurations(spec: str) -> tuple[Configuration, ...]:
 
 
 def table(spec: str) -> str:
-    """The configurations of a spec with what they expect."""
-    rows = [row(c) for c in _configurations(spec)]
-    head = "| configuration | constants | expected (generated / distinct / depth) |"
-    return "\n".join([head, "|---|---|---|", *rows])
+    """Return the table of a spec's configurations: what neighbours share stands above them."""
+    rows = _configurations(spec)
+    constants = [set(c.constants.items()) for c in rows]
+    out = ["| configuration | constants | result; distinct states |", "|---|---|---|"]
+    for start, end in spans(constants):
+        shared = set.intersection(*constants[start:end]) if end - start > 1 else set()
+        if shared or start:
+            named = {n: v for n, v in rows[start].constants.items() if (n, v) in shared}
+            out.append(f"| *each with* | {listed(named) or 'the defaults'} | |")
+        out += [row(c, {name for name, _ in shared}) for c in rows[start:end]]
+    return "\n".join(out)
 
 
-def row(configuration: Configuration) -> str:
+def spans(rows: Sequence[set[tuple[str, Any]]]) -> list[tuple[int, int]]:
+    """Return the division of rows into neighbours with which a table has the fewest words."""
+    best: list[tuple[int, list[tuple[int, int]]]] = [(0, [])]
+    for end in range(1, len(rows) + 1):
+        found = []
+        for start in range(end):
+            shared = len(set.intersection(*rows[start:end])) if end - start > 1 else 0
+            words = sum(map(len, rows[start:end])) - shared * (end - start - 1) + _SPAN
+            found.append((best[start][0] + words, [*best[start][1], (start, end)]))
+        best.append(min(found, key=lambda one: one[0]))
+    return best[-1][1]
+
+
+def listed(constants: Mapping[str, Any]) -> str:
+    """Return constants as options of ``--set``, in code."""
+    return " ".join(f"`{n}={v}`" for n, v in constants.items())
+
+
+def row(configuration: Configuration, shared: Collection[str]) -> str:
     """A row of the table."""
-    constants = " ".join(f"`{n}={v}`" for n, v in configuration.constants.items())
+    constants = listed({n: v for n, v in configuration.constants.items() if n not in shared})
     expect = configuration.expect
+    states = None
     if expect is None:
         said = ""
     elif expect.verdict == "holds":
-        numbers = (expect.generated, expect.distinct, expect.depth)
-        said = "holds: " + " / ".join("–" if n is None else f"{n:,}" for n in numbers)
+        said, states = "holds", expect.distinct
+        more: dict[str, int | None] = {"generated": expect.generated, "depth": expect.depth}
     else:
-        lengths = expect.lengths if len(expect.lengths) > 1 else {}
-        named = ", ".join(
-            f"`{name}`" + (f" after {lengths[name]}" if name in lengths else "")
-            for name in expect.properties
-        )
-        said = f"violates {named}"
-        said += f" after {expect.length} steps" if expect.length and not lengths else ""
-        said += f"; {expect.states:,} states in all" if expect.states is not None else ""
+        lengths = dict.fromkeys(expect.properties, expect.length) | expect.lengths
+        by: dict[int | None, list[str]] = {}
+        for name in expect.properties:
+            by.setdefault(lengths[name], []).append(f"`{name}`")
+        said = ", ".join(", ".join(names) + (f" after {n}" if n else "") for n, names in by.items())
+        states, more = expect.states, {}
+    said += "" if states is None else f"; {states:,}"
+    said += "".join(f", {name} {n:,}" for name, n in more.items() if n is not None)
     return f"| `{configuration.name}` | {constants} | {said} |"
 
 
