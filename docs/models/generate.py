@@ -3,7 +3,8 @@
 What is generated follows a line that says of what, up to its end:
 
 - a fenced block of the language ``console`` that begins with ``$ statewalk check``: the trace that
-  the command prints. One with ``$ statewalk replay --steps story.txt`` takes the trace in the block
+  the command prints, without constants that fill several lines; if the command ends in ``# steps``,
+  the steps without their changes. One with ``$ statewalk replay --steps story.txt`` takes the trace in the block
   before it for the story, and shows where it ends under other constants;
 - ``<!-- configurations: FILE -->``: the table of the configurations of that spec;
 - ``<!-- matrix: FILE``, a table of names of configurations, ``-->``: the same table, with what each
@@ -63,6 +64,7 @@ _ENDS = 70  # letters of a change
 _SPAN = 7  # words of a row that says what the next ones share
 _MARKS = {"b": "begin", "c": "commit"}
 TRACE = r"^(```console\n\$ statewalk (?P<command>check [^\n]*)\n)(?P<old>.*?)^```$"
+STEPS = "# steps"
 STORY = (
     r"^(```console\n\$ statewalk (?P<command>replay --steps story.txt [^\n]*)\n)(?P<old>.*?)^```$"
 )
@@ -132,9 +134,20 @@ def printed(*command: str) -> list[str]:
 def trace(command: str) -> str:
     """What a command prints of the first violation, without where it was saved."""
     with tempfile.TemporaryDirectory() as run:
-        lines = printed(*shlex.split(command), "--out", str(Path(run) / "run"))
+        words = shlex.split(command, comments=True)
+        lines = printed(*words, "--out", str(Path(run) / "run"))
     end = next(i for i, line in enumerate(lines) if line.startswith("  replay"))
-    return without_constants("\n".join(lines[:end]).rstrip())
+    shown = without_constants("\n".join(lines[:end]).rstrip())
+    return steps_of(shown) if command.endswith(STEPS) else shown
+
+
+def steps_of(trace: str) -> str:
+    """Return the verdict of a trace and its steps, without evidence and changes."""
+    head, _, steps = trace.partition("\n\n")
+    kept = [line for line in head.splitlines() if not line.startswith("    ")]
+    kept = [line for line in kept if not re.match(r"  (If stopping|deadlock\()", line)]
+    labels = [line for line in steps.splitlines() if not line.startswith(" " * 9)]
+    return "\n".join([*kept, "", *labels])
 
 
 def without_constants(trace: str) -> str:

@@ -298,6 +298,7 @@ NOT_RUN = {
         "statewalk": "given elsewhere on the page, or in tests/package/release.py",
     },
     "docs/tla.md": {"Send(c, b)": "TLA+: TLC's, not read here"},
+    "examples/dataflow/README.md": {"python": "needs Spark: tests/examples kills and resumes it"},
     "examples/transactions/README.md": {
         "python": _LONG,
         "statewalk": _LONG,
