@@ -3,9 +3,9 @@
 What is generated follows a line that says of what, up to its end:
 
 - a fenced block of the language ``console`` that begins with ``$ statewalk check``: the trace that
-  the command prints, without constants that fill several lines; if the command ends in ``# steps``,
-  the steps without their changes. One with ``$ statewalk replay --steps story.txt`` takes the trace in the block
-  before it for the story, and shows where it ends under other constants;
+  the command prints, without constants that fill several lines. If the command ends in ``# steps``,
+  changes and evidence are left out too. A block with ``$ statewalk replay --steps story.txt`` takes
+  the trace in the block before it for the story, and shows where it ends under other constants;
 - ``<!-- configurations: FILE -->``: the table of the configurations of that spec;
 - ``<!-- matrix: FILE``, a table of names of configurations, ``-->``: the same table, with what each
   configuration expects of the property that the column names;
