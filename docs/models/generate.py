@@ -60,10 +60,12 @@ from statewalk.models.tables import comparison
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parents[1]
 _SHORT = {"weak_isr": "weak", "strong_isr": "strong", "no_committed_record_lost": "lost"}
-_ENDS = 70  # letters of a change
+_ENDS = 44  # letters of a change
 _SPAN = 7  # words of a row that says what the next ones share
 _MARKS = {"b": "begin", "c": "commit"}
 TRACE = r"^(```console\n\$ statewalk (?P<command>check [^\n]*)\n)(?P<old>.*?)^```$"
+Constants = frozenset[tuple[str, Any]]
+Group = tuple[Constants, list[int]]
 STEPS = "# steps"
 STORY = (
     r"^(```console\n\$ statewalk (?P<command>replay --steps story.txt [^\n]*)\n)(?P<old>.*?)^```$"
@@ -144,7 +146,7 @@ def trace(command: str) -> str:
 def steps_of(trace: str) -> str:
     """Return the verdict of a trace and its steps, without evidence and changes."""
     head, _, steps = trace.partition("\n\n")
-    kept = [line for line in head.splitlines() if not line.startswith("    ")]
+    kept = [x for x in head.splitlines() if not (x.startswith("    ") or x.endswith(":"))]
     kept = [line for line in kept if not re.match(r"  (If stopping|deadlock\()", line)]
     labels = [line for line in steps.splitlines() if not line.startswith(" " * 9)]
     return "\n".join([*kept, "", *labels])
@@ -232,35 +234,47 @@ def _configurations(spec: str) -> tuple[Configuration, ...]:
 
 
 def table(spec: str) -> str:
-    """Return the table of a spec's configurations: what neighbours share stands above them."""
+    """Return the table of a spec's configurations; those that share constants stand together."""
     rows = _configurations(spec)
-    constants = [set(c.constants.items()) for c in rows]
+    constants = [Constants(c.constants.items()) for c in rows]
     out = ["| configuration | constants | result; distinct states |", "|---|---|---|"]
-    for start, end in spans(constants):
-        shared = set.intersection(*constants[start:end]) if end - start > 1 else set()
-        if shared or start:
-            named = {n: v for n, v in rows[start].constants.items() if (n, v) in shared}
-            out.append(f"| *each with* | {listed(named) or 'the defaults'} | |")
-        out += [row(c, {name for name, _ in shared}) for c in rows[start:end]]
+    for shared, members in groups(dict(enumerate(constants)), Constants()):
+        if shared:
+            first = rows[members[0]].constants
+            named = listed({n: v for n, v in first.items() if (n, v) in shared})
+            out.append(f"| *each with* | {named} | |")
+        out += [row(rows[i], {name for name, _ in shared}) for i in members]
     return "\n".join(out)
 
 
-def spans(rows: Sequence[set[tuple[str, Any]]]) -> list[tuple[int, int]]:
-    """Return the division of rows into neighbours with which a table has the fewest words."""
-    best: list[tuple[int, list[tuple[int, int]]]] = [(0, [])]
-    for end in range(1, len(rows) + 1):
-        found = []
-        for start in range(end):
-            shared = len(set.intersection(*rows[start:end])) if end - start > 1 else 0
-            words = sum(map(len, rows[start:end])) - shared * (end - start - 1) + _SPAN
-            found.append((best[start][0] + words, [*best[start][1], (start, end)]))
-        best.append(min(found, key=lambda one: one[0]))
-    return best[-1][1]
+def groups(rows: Mapping[int, Constants], above: Constants) -> list[Group]:
+    """Return constants and the rows that share them, so that a table has few words.
+
+    The constants that save most are taken first, then those that save most below them.
+    """
+    left = dict(rows)
+    found: list[Group] = []
+    while True:
+        pairs = {one & other for one in left.values() for other in left.values() if one != other}
+        having = {s: [i for i in left if s <= left[i]] for s in sorted(pairs, key=str)}
+        cost = _SPAN + length(above)
+        saved = {s: length(s) * (len(having[s]) - 1) - cost for s in having}
+        best = max(saved, key=lambda s: saved[s], default=Constants())
+        if saved.get(best, 0) <= 0:
+            break
+        found += groups({i: left.pop(i) - best for i in having[best]}, above | best)
+    found.sort(key=lambda group: group[1])
+    return [(above, [*left]), *found] if left else found
+
+
+def length(constants: Collection[tuple[str, Any]]) -> int:
+    """Return the number of words of some constants."""
+    return sum(len(str(value).split()) for _, value in constants)
 
 
 def listed(constants: Mapping[str, Any]) -> str:
-    """Return constants as options of ``--set``, in code."""
-    return " ".join(f"`{n}={v}`" for n, v in constants.items())
+    """Return constants as options of ``--set``, in code, as cells of tables have them."""
+    return " ".join(f"`{n}={v}`" for n, v in constants.items()).replace("|", "\\|")
 
 
 def row(configuration: Configuration, shared: Collection[str]) -> str:
