@@ -237,7 +237,7 @@ def table(spec: str) -> str:
     """Return the table of a spec's configurations; those that share constants stand together."""
     rows = _configurations(spec)
     constants = [Constants(c.constants.items()) for c in rows]
-    out = ["| configuration | constants | result; distinct states |", "|---|---|---|"]
+    out = ["| configuration | constants | result (steps); states |", "|---|---|---|"]
     for shared, members in groups(dict(enumerate(constants)), Constants()):
         if shared:
             first = rows[members[0]].constants
@@ -292,7 +292,7 @@ def row(configuration: Configuration, shared: Collection[str]) -> str:
         by: dict[int | None, list[str]] = {}
         for name in expect.properties:
             by.setdefault(lengths[name], []).append(f"`{name}`")
-        said = ", ".join(", ".join(names) + (f" after {n}" if n else "") for n, names in by.items())
+        said = ", ".join(", ".join(names) + (f" ({n})" if n else "") for n, names in by.items())
         states, more = expect.states, {}
     said += "" if states is None else f"; {states:,}"
     said += "".join(f", {name} {n:,}" for name, n in more.items() if n is not None)
@@ -326,8 +326,8 @@ def cell(known: dict[str, Expectation | None], name: str, column: str) -> str:
 
 def comparisons(spec: str, pairs: str) -> str:
     """A table of pairs of designs: what changes from the first to the second, and why."""
-    head = ["from → to", "changes", "the first's shortest counterexample, tried on the second",
-            "states alone"]  # fmt: skip
+    head = ["from → to", "changes", "shortest counterexample of the first, under the second",
+            "states of one only"]  # fmt: skip
     out = [head, ["---"] * len(head)]
     for line in pairs.splitlines():
         title, words = (cell.strip() for cell in line[1:-1].split("|"))
@@ -357,13 +357,13 @@ def tried_on(crossings: Sequence[Mapping[str, Any]]) -> str:
     one = crossings[0]
     if one["possible"]:
         false = ", ".join(f"`{name}`" for name in one["false_at_end"])
-        ends = f", but `{shortened(one['ends'][0])}`" if one["ends"] else ""
-        said = f"{false} false there, too" if false else f"all steps{ends}"
-        said += ", and it goes on" if one["goes_on"] else ""
+        ends = f", but ends with `{shortened(one['ends'][0])}`" if one["ends"] else ""
+        said = f"also violates {false}" if false else f"possible{ends}"
+        said += ", and continues" if one["goes_on"] else ""
     else:
         guard = one["guard"]
         why = f"`{guard['text']}`" if guard else one["because"]
-        said = f"step {one['stopped_at']} is stopped: {why}"
+        said = f"step {one['stopped_at']} is disabled: {why}"
     return f"`{one['property']}`: {said}"
 
 
