@@ -2,7 +2,8 @@
 
 A page under docs/errors/ has a part *Wrong* and a part *Right*. Each holds files (a block of Python
 is spec.py, another name may follow the language) and perhaps a command; without one it is
-``statewalk check spec.py``. What is printed under the command has to come out as it stands there.
+``statewalk check spec.py``. Files of *Wrong* that *Right* does not show are in both. What is printed
+under the command has to come out as it stands there.
 """
 
 import re
@@ -30,8 +31,8 @@ class Part:
     printed: str = ""
 
 
-def part_of(text: str) -> Part:
-    part = Part()
+def part_of(text: str, files: dict[str, str]) -> Part:
+    part = Part(dict(files))
     for language, name, content in BLOCK.findall(text):
         if language == "console":
             lines = content.splitlines()
@@ -46,7 +47,8 @@ def part_of(text: str) -> Part:
 
 def parts(page: Path) -> tuple[Part, Part]:
     _, wrong, right = re.split(r"^## (?:Wrong|Right)\n", page.read_text("utf-8"), flags=re.M)
-    return part_of(wrong), part_of(right)
+    before = part_of(wrong, {})
+    return before, part_of(right, before.files)
 
 
 def run(
