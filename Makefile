@@ -9,8 +9,7 @@ STAMP := $(VENV)/.installed
 # How many processes run the tests: one more than processors, as some tests wait.
 JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 1)
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
-PYTEST = $(BIN)/pytest -n $(JOBS) --doctest-modules
-PACKAGES := statewalk
+PYTEST = $(BIN)/pytest -n $(JOBS)
 
 # pyright is installed at a pinned version: do not look for a newer one
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
@@ -48,7 +47,7 @@ diary: $(STAMP)  ## run every entry of the diary: a few minutes
 	$(BIN)/statewalk diary test
 
 test: $(STAMP)  ## run the tests, without the slow ones
-	$(PYTEST) tests $(PACKAGES)
+	$(PYTEST) tests
 
 test-browser: $(STAMP)  ## look at pages in a browser, Debian's chromium
 	@command -v chromium google-chrome >/dev/null || apt-get install --yes chromium || true
