@@ -2,8 +2,9 @@
 
 A page under docs/errors/ has a part *Wrong* and a part *Right*. Each holds files (a block of Python
 is spec.py, another name may follow the language) and perhaps a command; without one it is
-``statewalk check spec.py``. Files of *Wrong* that *Right* does not show are in both. What is printed
-under the command has to come out as it stands there.
+``statewalk check spec.py``. *Right* begins with the files of *Wrong*; a ``diff`` block, with hunks
+between lines ``@@``, changes its spec. What is printed under the command has to come out as it
+stands there.
 """
 
 import re
@@ -38,11 +39,24 @@ def part_of(text: str, files: dict[str, str]) -> Part:
             lines = content.splitlines()
             part.commands += [x.removeprefix("$ statewalk ") for x in lines if x[:1] == "$"]
             part.printed += "\n".join(line for line in lines if line[:1] != "$")
+        elif language == "diff":
+            spec = name or next(f for f in ("spec.fizz", "spec.py") if f in part.files)
+            part.files[spec] = changed(part.files[spec], content)
         else:
             part.files[name or FILES[language]] = content
     spec = "spec.fizz" if "spec.fizz" in part.files else "spec.py"
     part.commands = part.commands or [f"check {spec}"]
     return part
+
+
+def changed(text: str, diff: str) -> str:
+    """Return a text after each hunk of a diff; what a hunk replaces is there exactly once."""
+    for hunk in re.split(r"^@@\n", diff, flags=re.MULTILINE):
+        lines = hunk.splitlines(keepends=True)
+        before, after = ("".join(x[1:] for x in lines if x[0] in " " + sign) for sign in "-+")
+        assert text.count(before) == 1, f"{before!r} is there {text.count(before)} times"
+        text = text.replace(before, after)
+    return text
 
 
 def parts(page: Path) -> tuple[Part, Part]:
