@@ -12,7 +12,6 @@ from typing import Any
 
 from statewalk.dsl.declared import property_name
 from statewalk.dsl.errors import Span, SpecError
-from statewalk.dsl.lowering.calls import is_aggregate
 from statewalk.dsl.lowering.compiling import compile_function, definition_of
 from statewalk.dsl.lowering.lower import Lowering, Rewriter
 from statewalk.dsl.model import Element, Text
@@ -55,7 +54,7 @@ class _Splitter:
         if (
             isinstance(call, ast.Call)
             and getattr(call.func, "id", "") == "all"
-            and is_aggregate("all", self.function.module.namespace)
+            and self.function.module.namespace.get("all", all) is all
             and len(call.args) == 1
         ):
             inner = call.args[0]

@@ -17,7 +17,17 @@ from statewalk.dsl.source.tree import Function
 from statewalk.dsl.state.refs import NeedsState
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.domains import Domain
-from statewalk.dsl.values.stored import freeze, intern_key
+from statewalk.dsl.values.stored import (
+    FrozenBag,
+    FrozenDict,
+    FrozenList,
+    FrozenSet,
+    freeze,
+    intern_key,
+)
+
+_CONTAINERS = (FrozenSet, FrozenDict, FrozenList, FrozenBag)
+_ALIKE_NEVER = frozenset({int, str, type(None), *_CONTAINERS})
 
 
 class GaveUp(Exception):
@@ -122,6 +132,8 @@ class Operations:
         """Return the result's number; None where it raises. Raises `GaveUp`."""
         values = [self.numbers.value(argument) for argument in arguments]
         operation.learned += 1
+        if not operation.raw and _is_ambiguous(values):
+            raise GaveUp(f"{operation.text}: values that are equal in Python alone")
         try:
             with bound(None, classes=self.classes):
                 found = operation.function(*values)
@@ -143,6 +155,26 @@ class Operations:
         if operation.domain is not None and not operation.domain.admits(found):
             raise GaveUp(f"{operation.text}: {found!r} is not {operation.domain.text}")
         return self.numbers.of(found)
+
+
+def _is_ambiguous(values: list[Any]) -> bool:
+    """Whether Python takes two of some values, or of their elements, for one, as True and 1.
+
+    The state tells them apart and a container of a step's own does not; an operation does not know
+    which of the two it is given.
+    """
+    containers = [value for value in values if isinstance(value, _CONTAINERS)]
+    if not containers:
+        return False
+    parts = [*values, *(part for held in containers for part in held)]
+    if {type(part) for part in parts} <= _ALIKE_NEVER:
+        return False
+    known: dict[Any, Any] = {}
+    return any(
+        (other := known.setdefault(part, part)) is not part
+        and intern_key(other) != intern_key(part)
+        for part in parts
+    )
 
 
 def _is(sort: Sort, value: Any) -> bool:

@@ -66,14 +66,14 @@ def random_share(seed: int) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", range(20))
+@pytest.mark.parametrize("block", range(50))
 def test_engines_agree_on_very_many_specs_with_such_fields(block: int, tmp_path: Path) -> None:
-    for seed in range(100 + 50 * block, 100 + 50 * (block + 1)):
+    for seed in range(100 + 20 * block, 100 + 20 * (block + 1)):
         agree(seed, tmp_path, random_share(seed))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", range(20))
+@pytest.mark.parametrize("block", range(50))
 def test_engines_agree_on_very_many_generated_specs(block: int, tmp_path: Path) -> None:
-    for seed in range(100 + 50 * block, 100 + 50 * (block + 1)):
+    for seed in range(100 + 20 * block, 100 + 20 * (block + 1)):
         agree(seed, tmp_path)

@@ -52,6 +52,7 @@ class Box(Role):
     counts: dict[str, int] = {}
     peers: set["Box"] = set()
     bag: list[tuple[int, ...]] = []
+    mixed: set[int | bool] = set()
 
     def bump(self) -> int:
         self.n += 1
@@ -324,6 +325,17 @@ BODIES: dict[str, tuple[str, bool]] = {
         self.m = None if best is None else best[0]
         self.bag.append((self.n, 1))
         self.n += 1""", True),
+    "True beside 1": ("""
+        require(self.n < 3)
+        self.n += 1
+        self.mixed |= {True} if self.n == 3 else {self.n}
+        self.m = len(self.mixed)""", True),
+    "True among the entries of a dict": ("""
+        require(self.n < 3)
+        self.n += 1
+        own = {1: 2}
+        own[self.n == 2] = 3
+        self.m = len(own)""", True),
     "parameters by name": ("""
         require(self.n < 2)
         self.grow(by=1)""", True),
