@@ -13,7 +13,7 @@ class Counter(State):
     n: int = 0
 ```
 
-## What we check
+## Check
 
 ```console
 $ statewalk check spec.py
@@ -32,7 +32,7 @@ The answer.
 
 </details>
 
-## What we change
+## Change
 """
 
 SPEC = '''"""A counter that is meant to stay small."""
