@@ -256,7 +256,10 @@ def groups(rows: Mapping[int, Constants], above: Constants) -> list[Group]:
     found: list[Group] = []
     while True:
         pairs = {one & other for one in left.values() for other in left.values() if one != other}
-        having = {s: [i for i in left if s <= left[i]] for s in sorted(pairs, key=str)}
+        having = {
+            s: [i for i in left if s <= left[i]]
+            for s in sorted(pairs, key=lambda s: sorted(map(str, s)))
+        }
         cost = _SPAN + length(above)
         saved = {s: length(s) * (len(having[s]) - 1) - cost for s in having}
         best = max(saved, key=lambda s: saved[s], default=Constants())
