@@ -237,12 +237,15 @@ def table(spec: str) -> str:
     """Return the table of a spec's configurations; those that share constants stand together."""
     rows = _configurations(spec)
     constants = [Constants(c.constants.items()) for c in rows]
-    out = ["| configuration | constants | result (steps); states |", "|---|---|---|"]
+    out = [
+        "| configuration | constants | result (steps); states (generated, depth) |",
+        "|---|---|---|",
+    ]
     for shared, members in groups(dict(enumerate(constants)), Constants()):
         if shared:
             first = rows[members[0]].constants
             named = listed({n: v for n, v in first.items() if (n, v) in shared})
-            out.append(f"| *each with* | {named} | |")
+            out.append(f"| *with* | {named} | |")
         out += [row(rows[i], {name for name, _ in shared}) for i in members]
     return "\n".join(out)
 
@@ -298,7 +301,8 @@ def row(configuration: Configuration, shared: Collection[str]) -> str:
         said = ", ".join(", ".join(names) + (f" ({n})" if n else "") for n, names in by.items())
         states, more = expect.states, {}
     said += "" if states is None else f"; {states:,}"
-    said += "".join(f", {name} {n:,}" for name, n in more.items() if n is not None)
+    known = [f"{n:,}" for n in more.values() if n is not None]
+    said += f" ({', '.join(known)})" if known else ""
     return f"| `{configuration.name}` | {constants} | {said} |"
 
 
@@ -395,7 +399,7 @@ def count(row: replication_rows.Row) -> str:
 
 def formats() -> str:
     """The comparison of table formats; each line ends with the row that tells its story."""
-    head = ["workload", "format", "setting", "anomaly", "aborts", "retries", "states", "row"]
+    head = ["workload", "format", "setting", "anomaly", "aborts/retries", "states", "row"]
     out = [head, ["---"] * len(head)]
     said = ""
     for row in comparison.TABLE:
@@ -407,8 +411,7 @@ def formats() -> str:
                 row.format,
                 row.setting,
                 f"**{row.anomaly}**, {steps} steps" if steps else "none",
-                str(row.constants.get("MOST_ABORTS", "–")),
-                str(row.constants.get("MOST_RETRIES", "–")),
+                "/".join(str(row.constants.get(n, "–")) for n in ("MOST_ABORTS", "MOST_RETRIES")),
                 f"{row.expect.states or row.expect.distinct:,}",
                 f"`{row.name}`",
             ]
