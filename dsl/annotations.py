@@ -33,9 +33,7 @@ else:
 
 
 def unevaluated(function: Callable[..., Any]) -> Any:
-    """Return the annotations of a function without running its spec's code: the dict, or the
-    function that makes it.
-    """
+    """Return a function's annotations as a dict, or as the function that makes the dict."""
     return getattr(function, "__annotate__", None) or function.__annotations__
 
 

@@ -32,9 +32,7 @@ def marks(function: object) -> list[Mark]:
 
 
 class LeadsTo:
-    """Every state with the premise is followed by one with the conclusion; see `leads_to`,
-    `until`.
-    """
+    """A property of two predicates, see `leads_to` and `until`."""
 
     def __init__(
         self, kind: PropertyKind, premise: Callable[..., bool], conclusion: Callable[..., bool]
@@ -104,10 +102,7 @@ class Configuration:
 
 @dataclass
 class Mutant:
-    """A function that stands in for another one where ``MUTANT`` names it; see `mutant`.
-
-    ``function`` is None as long as the decorator has not met it.
-    """
+    """What ``@mutant(target)`` declares; ``function`` is None until it decorates one."""
 
     target: Any
     function: Callable[..., object] | None = None

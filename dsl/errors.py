@@ -169,12 +169,9 @@ class UnknownField(SpecError, AttributeError):
 
 def no_field(cls: type, name: str, known: Iterable[str]) -> UnknownField:
     """The error of a misspelt field."""
-    return UnknownField(
-        "SW101",
-        f"{cls.__name__} has no field '{name}'. {did_you_mean(name, known, quoted=True)}",
-        why="Fields are declared in the class body with a type.",
-        help=instead_of_field(cls, name),
-    )
+    said = f"{cls.__name__} has no field '{name}'. {did_you_mean(name, known, quoted=True)}"
+    why = "Fields are declared in the class body with a type."
+    return UnknownField("SW101", said, why=why, help=instead_of_field(cls, name))
 
 
 def instead_of_field(cls: type, name: str) -> str:
@@ -185,12 +182,10 @@ def instead_of_field(cls: type, name: str) -> str:
 
 def no_delete(place: str) -> SpecError:
     """The error of a field that is deleted."""
-    return SpecError(
-        "SW208",
-        f"{place} is deleted, which would leave it without a value.",
-        why="The fields of roles and records are the same in every state.",
-        help="Where it may be empty, say so with its type, ... | None, and store None.",
-    )
+    said = f"{place} is deleted, which would leave it without a value."
+    why = "The fields of roles and records are the same in every state."
+    help = "Where it may be empty, say so with its type, ... | None, and store None."
+    return SpecError("SW208", said, why=why, help=help)
 
 
 def placed(error: StatewalkError, place: str) -> StatewalkError:
@@ -226,9 +221,7 @@ def raised(
 
 
 def meant(error: BaseException, names: Mapping[str, Any]) -> str:
-    """What a name that there is not could have been: a keyword, what is imported, a variable, a
-    word of the language that was not imported.
-    """
+    """Return the name that was meant: a keyword, an import, a variable, a word of the language."""
     known: Iterable[str] = ()
     if isinstance(error, NameError):
         wanted, known = str(error.name), names

@@ -19,9 +19,7 @@ _AT_ONCE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe o
 
 
 def opened(path: str | Path, most: int | None = None) -> BufferedReader:
-    """A file of at most so many bytes, to be read. Raises OSError, for what is larger, what is no
-    regular file and what none can be called as well.
-    """
+    """Open a regular file of at most ``most`` bytes for reading. Raises OSError."""
     try:
         handle = os.open(file_name(os.fspath(path)), os.O_RDONLY | _AT_ONCE)
     except ValueError as error:
@@ -42,9 +40,7 @@ def _too_large(path: str | Path, most: int) -> OSError:
 
 
 def file_name(text: str) -> str:
-    """A text as the name of a file. Raises ValueError for what no file can be called, and for names
-    of several lines, which would look like what stands around them.
-    """
+    """Return a text that can name a file. Raises ValueError, for line breaks too."""
     if "\n" in text:
         raise ValueError("its name has a line break")
     try:
@@ -84,10 +80,7 @@ def decoded(
     fraction: Callable[[str], float] = float,
     constant: Callable[[str], float] = float,
 ) -> Any:
-    """What a JSON text says; `constant` reads NaN and Infinity, which are no JSON.
-
-    Raises:  `SaidTwice`, ValueError, RecursionError.
-    """
+    """Return what a JSON text says. Raises `SaidTwice`, ValueError, RecursionError."""
     return json.loads(text, object_pairs_hook=_once, parse_float=fraction, parse_constant=constant)
 
 

@@ -56,9 +56,7 @@ _SHOWING = ("linecache.py", "traceback.py")  # read a text to show a line of it
 
 
 def place_of(frame: FrameType | None) -> tuple[str, int] | None:
-    """Where the author's code does something, perhaps through a library; None where we do it, or
-    where it is part of importing a module.
-    """
+    """Return where the author's code does something; None for ours and for imports."""
     while frame is not None:
         name = frame.f_code.co_filename
         if name.startswith(_IMPORTING) or name.endswith(_SHOWING) or is_program(name):
@@ -92,9 +90,7 @@ _unseen_while_run: dict[str, set[str]] = {}  # the same of what else it asked fo
 
 
 def by_name(origins: Mapping[str, str]) -> dict[str, str]:
-    """What a model was loaded from, wherever that is: files of one name are told apart by how they
-    lie to each other.
-    """
+    """Return origins by file name; files of one name are told apart by their folders."""
     alike: dict[str, list[str]] = {}
     for file in origins:
         alike.setdefault(os.path.basename(file), []).append(file)
@@ -137,10 +133,7 @@ class Reading:
             self.unseen.add("a thread that goes on")
 
     def inputs(self, loading: Loading) -> dict[str, str]:
-        """Each file that a load took something from and its hash, each package and its version.
-
-        Left out are the modules of the spec, whose texts the load knows.
-        """
+        """Return files with hashes and packages with versions that a load used, modules aside."""
         modules, packages, unseen = _imported_by(loading)
         unseen = unseen.union(self.unseen, *(_versions(top)[1] for top in self.imported))
         files = {os.path.realpath(f) for f in (self.opened | modules) - self.written}
@@ -308,9 +301,7 @@ def _imports(file: str, package: str) -> set[str]:
 
 @lru_cache(maxsize=256)
 def _versions(top: str) -> tuple[dict[str, str], frozenset[str]]:
-    """The installed packages that a name is imported from; those that may read files unnoticed, as
-    they or what they need is compiled.
-    """
+    """Return the packages behind a name with versions, and those that are compiled."""
     from importlib import metadata  # slow to load, and most specs need none
 
     try:

@@ -135,10 +135,7 @@ def constant_types(path: str) -> dict[str, Any]:
 
 
 def read_spec(path: str) -> Source:
-    """Read and parse a spec of either language.
-
-    Raises:  RunError[SW302], SpecError[SW100, SW150 to SW153].
-    """
+    """Read and parse a spec. Raises RunError[SW302], SpecError[SW100, SW150 to SW153]."""
     if Path(path).suffix != ".fizz":
         return read_source(path)
     from statewalk.dsl.fizz.read import read_fizz
@@ -196,7 +193,8 @@ def _assembled(
     lowering = Lowering(tree, fields, classes, optimize=optimize)
     states, fixed = InitialStates(tree, fields, classes).compute()
     if not states:
-        raise _no_initial_state(loading)
+        said = f"every run of {loading.declared.init} is cut short by a require."
+        raise SpecError("SW114", f"There is no initial state: {said}")
     flows = Flows(fields)
     flows.compile_all(lowering)
     lowering.run()
@@ -242,11 +240,6 @@ def _assembled(
         functions=_functions(loading),
         tree=(tree, lowering.effects) if optimize else None,
     )
-
-
-def _no_initial_state(loading: Loading) -> SpecError:
-    said = f"every run of {loading.declared.init} is cut short by a require."
-    return SpecError("SW114", f"There is no initial state: {said}")
 
 
 def _functions(loading: Loading) -> dict[str, Callable[[], Any]]:
@@ -355,9 +348,7 @@ def _check_constants(loading: Loading) -> None:
 
 
 def _open_records(loading: Loading) -> dict[str, type]:
-    """The class of records without declared fields, where a spec comes from a .fizz file, directly
-    or converted.
-    """
+    """Return the class of records without declared fields, for specs from .fizz files."""
     if not any(map(says_no_types, loading.modules)):
         return {}
     from statewalk.dsl.fizz.runtime.values import record

@@ -27,9 +27,7 @@ CONTINUED = " (continued)"  # ends the names of actions that go on with a suspen
 
 @dataclass(frozen=True)
 class Text:
-    """The text of what is run: a function of the tree with the values of all its parameters, or an
-    expression in one with the values of ``names``.
-    """
+    """The text of a function with its arguments, or of an expression over ``names``."""
 
     function: Any
     arguments: tuple[Any, ...] = ()
@@ -198,9 +196,7 @@ class Model:
         return {**self.sources, **self.inputs}
 
     def action_names(self) -> dict[int, str]:
-        """What each action instance is counted under: its name, with the role where roles share
-        it.
-        """
+        """Return the name that each action instance is counted under."""
         owners = {
             a.index: type(a.actor).__name__ if a.actor is not None else "" for a in self.actions
         }
@@ -251,13 +247,10 @@ class Model:
         """
         for (file, line), event in in_steps.items():
             in_steps.clear()
-            raise SpecError(
-                "SW104",
-                f"A step or a property asks for more than the state: {event}.",
-                at=Span(file, line),
-                why="The checker takes a step once and remembers what it did.",
-                help="Read such things on module level.",
-            )
+            said = f"A step or a property asks for more than the state: {event}."
+            why = "The checker takes a step once and remembers what it did."
+            help = "Read such things on module level."
+            raise SpecError("SW104", said, at=Span(file, line), why=why, help=help)
         found = self.outside.look()
         if found is None:
             return
@@ -286,10 +279,7 @@ class Model:
     def outcomes(
         self, action: Action, state: State, raised: list[Exception] | None = None
     ) -> Iterator[Outcome]:
-        """Every way an action can go in a state, choices in lexicographic order.
-
-        Ways that raise are left out where there is a list that takes what they ``raised``.
-        """
+        """Yield each outcome of an action in a state; errors go to ``raised`` where it is given."""
         for view in PlainView.runs(state):
             try:
                 returned = self.take(action, view)

@@ -25,10 +25,7 @@ _WAY = "Above a function of the module, and alone: @mutant(Broker.may_commit)"
 
 
 def run_spec(source: Source, given: Mapping[str, Any] | None = None) -> Loading:
-    """Run a spec's main module and what it imports, with the mutant that ``MUTANT`` names.
-
-    Raises:  SpecError[SW129] for a mutant that can stand in for nothing.
-    """
+    """Run a spec's modules with the mutant that ``MUTANT`` names. Raises SpecError[SW129]."""
     loading = loading_of(source, given or {})
     loading.start(source)
     if not loading.declared.mutants:
@@ -76,13 +73,10 @@ def _refuse_constant(loading: Loading, mistakes: Mistakes) -> None:
     for module in loading.modules:
         for node in module.source.tree.body if MUTANT in module.constants else ():
             if isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") == MUTANT:
-                mistakes.add(
-                    "SW129",
-                    f"{MUTANT} is declared here, and there are mutants.",
-                    at=module.source.span(node),
-                    why="The constant that chooses among mutants comes with them.",
-                    help="Leave it out, or give it another name.",
-                )
+                said = f"{MUTANT} is declared here, and there are mutants."
+                why = "The constant that chooses among mutants comes with them."
+                help = "Leave it out, or give it another name."
+                mistakes.add("SW129", said, at=module.source.span(node), why=why, help=help)
 
 
 def _wrong(

@@ -104,9 +104,7 @@ def count_choices(choices: Sequence[object]) -> None:
 
 
 def next_script(choices: Sequence[tuple[int, int]]) -> list[int] | None:
-    """The choice indices to try after a run that took these, in lexicographic order; None at the
-    end.
-    """
+    """Return the choice indices of the next run in lexicographic order; None at the end."""
     script = [index for index, _ in choices]
     for at in range(len(script) - 1, -1, -1):
         if script[at] + 1 < choices[at][1]:

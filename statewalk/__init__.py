@@ -23,7 +23,6 @@ from statewalk.dsl.declared import Expectation, Fairness
 from statewalk.dsl.state.roles import Role, State
 from statewalk.dsl.values.records import Bag, Message, Record, replace
 from statewalk.dsl.view import Disabled
-from statewalk.dsl.words.coming import end, instances
 from statewalk.dsl.words.constants import config, holds, violates
 from statewalk.dsl.words.declare import (
     Auxiliary,
@@ -38,9 +37,11 @@ from statewalk.dsl.words.declare import (
     crash,
     crashes,
     deadlock,
+    end,
     eventually,
     exists,
     init,
+    instances,
     interrupt,
     leads_to,
     maybe,

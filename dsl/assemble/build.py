@@ -36,7 +36,8 @@ def refuse_same_names(tree: SpecTree, mistakes: Mistakes) -> None:
     first: dict[str, type] = {}
     for cls in tree.every_class():
         other = first.setdefault(cls.__name__, cls)
-        if other is not cls and not (_is_not_used(other) and issubclass(cls, Role)):
+        unused = issubclass(other, Role) and not other._instances  # others are derived from it
+        if other is not cls and not (unused and issubclass(cls, Role)):
             error = of_one_name(other, cls)
             mistakes.add(
                 "SW126", error.message, at=class_span(tree, cls), why=error.why, help=error.help
@@ -54,18 +55,10 @@ def refuse_same_names(tree: SpecTree, mistakes: Mistakes) -> None:
     known: set[str] = set()
     for values in tree.loading.declared.symmetric_values:
         if known & {*values}:
-            mistakes.add(
-                "SW126",
-                f"{min(known & {*values})} is in two groups of symmetric values.",
-                why="It would change places within each of them.",
-                help="Give one of the groups another name.",
-            )
+            said = f"{min(known & {*values})} is in two groups of symmetric values."
+            why = "It would change places within each of them."
+            mistakes.add("SW126", said, why=why, help="Give one of the groups another name.")
         known |= {*values}
-
-
-def _is_not_used(cls: type) -> bool:
-    """Whether there are no values of a class: a role that another is derived from, say."""
-    return issubclass(cls, Role) and not cls._instances
 
 
 def _add_property(name: str, span: Span | None, mistakes: Mistakes) -> None:
@@ -92,13 +85,10 @@ def refuse_same_names_made(
         values = tuple(value for _, value in action.arguments)
         key = encode(freeze((action.name, action.actor, values)))
         if labels.setdefault(key, action) is not action:
-            mistakes.add(
-                "SW126",
-                f"There are two actions called {action.label}.",
-                at=action.span,
-                why="The steps of a trace are told by name.",
-                help="Give one of them another name, or one with @action(name=...).",
-            )
+            said = f"There are two actions called {action.label}."
+            why = "The steps of a trace are told by name."
+            help = "Give one of them another name, or one with @action(name=...)."
+            mistakes.add("SW126", said, at=action.span, why=why, help=help)
     names: set[str] = set()
     for prop in properties:
         if prop.name in names:
@@ -115,11 +105,14 @@ def make_instances(
     doc = ast.get_docstring(function.node) or ""
     for values in itertools.product(*domains):
         shown = f"{name}({', '.join(map(repr, map(freeze, values)))})"
-        whole = checked(_of_kind(kind, _given(function.function, values), values), shown, span)
+        holds, roles = _given(function.function, values), coming(values)
+        steps = KINDS[kind].over == "steps"
+        holds = of_those_there(holds, roles, otherwise=KINDS[kind].absent, steps=steps)
+        whole = checked(holds, shown, span)
         bindings = tuple(
             zip((a.arg for a in function.parameters()), map(freeze, values), strict=True)
         )
-        text = None if coming(values) else Text(function, values)
+        text = None if roles else Text(function, values)
         elements = (Element(shown, bindings, whole, span=span, source=text),)
         yield Property(shown, kind, elements, whole, span=span, doc=doc, source=text)
 
@@ -127,10 +120,7 @@ def make_instances(
 def make_leads(
     tree: SpecTree, name: str, lead: LeadsTo, span: Span, mistakes: Mistakes
 ) -> Iterator[Property]:
-    """The properties of ``name = leads_to(p, q)`` or ``until(p, q)``.
-
-    One, or one per combination of arguments where p has parameters; q then has the same or none.
-    """
+    """Yield the properties of ``leads_to(p, q)``, one for each combination of p's arguments."""
     absent = KINDS[lead.kind].absent
     known = {id(f.function): f for f in tree.functions}
     first, second = known.get(id(lead.premise)), known.get(id(lead.conclusion))
@@ -151,14 +141,6 @@ def make_leads(
         )  # fmt: skip
 
 
-def _of_kind(
-    kind: PropertyKind, holds: Callable[[], bool], values: tuple[Any, ...]
-) -> Callable[[], bool]:
-    """What a property says of roles that need not be there: nothing, while they are not."""
-    row, roles = KINDS[kind], coming(values)
-    return of_those_there(holds, roles, otherwise=row.absent, steps=row.over == "steps")
-
-
 def _given(function: Callable[..., bool], values: tuple[Any, ...]) -> Callable[[], bool]:
     return (lambda: function(*values)) if values else function
 
@@ -170,12 +152,9 @@ def property_kind(function: Function, mistakes: Mistakes) -> PropertyKind | None
     )
     kind = KIND_OF_MARKS.get(names)
     if kind is None:
-        mistakes.add(
-            "SW113",
-            f"'{function.name}' cannot be {_shown(names)}.",
-            at=function.span(),
-            help=f"There are: {', '.join(_shown(k.marks[0]) for k in KINDS.values() if k.marks)}.",
-        )
+        said = f"'{function.name}' cannot be {_shown(names)}."
+        help = f"There are: {', '.join(_shown(k.marks[0]) for k in KINDS.values() if k.marks)}."
+        mistakes.add("SW113", said, at=function.span(), help=help)
     return kind
 
 
@@ -294,13 +273,10 @@ def make_fields(
 
 
 def _refuse_ephemeral(tree: SpecTree, cls: type, name: str, mistakes: Mistakes) -> None:
-    mistakes.add(
-        "SW212",
-        f"{cls.__name__}.{name} is Ephemeral, and a {cls.__name__} may be made in a step.",
-        at=field_span(tree, cls, name),
-        why="A crash gives back what a field held when the run began, and there was none then.",
-        help="Write the crash as an action: interrupt(self), and the fields as they begin.",
-    )
+    said = f"{cls.__name__}.{name} is Ephemeral, and a {cls.__name__} may be made in a step."
+    why = "A crash gives back what a field held when the run began, and there was none then."
+    help = "Write the crash as an action: interrupt(self), and the fields as they begin."
+    mistakes.add("SW212", said, at=field_span(tree, cls, name), why=why, help=help)
 
 
 def _reached(domain: Domain, reach: Reach) -> bool:
@@ -344,10 +320,7 @@ CRASHED = " (crashed)"
 
 
 def make_actions(tree: SpecTree, flows: Flows, mistakes: Mistakes) -> list[Action]:
-    """One action instance per role instance and combination of arguments, in file order.
-
-    A flow has one more per role instance, which continues a suspended run of it.
-    """
+    """Return the action instances in file order, with those that continue or crash runs."""
     actions: list[Action] = []
     for function in tree.of_kind("action"):
         mark = function.marked("action")

@@ -11,24 +11,15 @@ from typing import Any
 
 from statewalk.dsl.binding import binding
 from statewalk.dsl.errors import SpecError
-from statewalk.dsl.flows.run import slot_of
+from statewalk.dsl.flows.run import slots_of_runs
 from statewalk.dsl.source.tree import SpecTree
 from statewalk.dsl.state.refs import current_view, show_place
 from statewalk.dsl.state.roles import Field, Role
 from statewalk.dsl.values.domains import Domain
-from statewalk.dsl.values.records import Record, fields_of
-from statewalk.dsl.values.stored import (
-    ABSENT,
-    FrozenBag,
-    FrozenDict,
-    FrozenList,
-    FrozenSet,
-    freeze,
-    is_there,
-)
+from statewalk.dsl.values.records import parts_of
+from statewalk.dsl.values.stored import is_there
 from statewalk.dsl.view import Disabled, Path
-from statewalk.dsl.words.coming import end
-from statewalk.dsl.words.declare import old
+from statewalk.dsl.words.declare import end, old
 
 _RUN = "a suspended run of"
 
@@ -64,9 +55,7 @@ def in_a_step(
 def of_those_there(
     holds: Callable[[], bool], roles: tuple[Role, ...], *, otherwise: bool, steps: bool = False
 ) -> Callable[[], bool]:
-    """A property about roles, which is as said ``otherwise`` where one of them is not there. Of
-    ``steps``: not there before it, or after.
-    """
+    """Return a property that is ``otherwise`` where a role is not there, or was not before."""
     if not roles:
         return holds
 
@@ -81,9 +70,7 @@ def of_those_there(
 
 
 def settle(tree: SpecTree, where: str) -> None:
-    """What is done after a step or `@init` function, ``where``: see that nothing mentions a role
-    that ended there, and end what nothing leads to.
-    """
+    """Refuse mentions of roles that ended, and end roles that nothing leads to."""
     for role in binding.gone:
         _check_gone(tree, role, where)
     _collect(tree)
@@ -127,9 +114,7 @@ def _check_gone(tree: SpecTree, role: Role, where: str) -> None:
 
 
 def _mentions(tree: SpecTree) -> Iterator[tuple[Role | None, str, tuple[Role, ...]]]:
-    """The roles that each slot of the state mentions: (whose it is, its place, the roles). A
-    suspended run is nobody's, and mentions its actor.
-    """
+    """Yield (owner, place, roles it mentions) for each slot; a run mentions its actor."""
     view = current_view()
 
     def roles_in(slot: Path) -> tuple[Role, ...]:
@@ -143,40 +128,14 @@ def _mentions(tree: SpecTree) -> Iterator[tuple[Role | None, str, tuple[Role, ..
                 if not field.mentions:
                     continue
                 path = field.path(one)
-                for slot, fixed in _slots_of(field, one):
+                for slot, fixed in field.held(one):
                     found = _roles_in(fixed) if slot is None else roles_in(slot)
                     yield one, show_place(path, ()), found
-    for owner, actions in _flows_of(tree).items():
-        actors = [None] if owner == "@module" else binding.classes[owner]._instances  # type: ignore[attr-defined]
-        for action, _ in actions:
-            for actor in actors:
-                slot = slot_of(actor, action)
-                found = roles_in(slot)
-                if actor is not None and view.project(slot, "waits", is_there):
-                    found = (*found, actor)
-                yield None, f"{_RUN} {action}", found
-
-
-def _flows_of(tree: SpecTree) -> dict[str, list[tuple[str, int]]]:
-    flows = next((f for f in (getattr(cls, "_flows", None) for cls in tree.roles) if f), None)
-    return flows.actions if flows is not None else {}
-
-
-def _slots_of(field: Field, role: Role) -> Iterator[tuple[Path | None, Any]]:
-    """The slots of a field, or a value that it holds for good."""
-    if field.constant:
-        yield None, freeze(role.__dict__.get(field.name))
-        return
-    path = field.path(role)
-    if field.layout != "entries":
-        yield path, None
-        return
-    keys = current_view().get((*path, "keys"))
-    if keys is not ABSENT:
-        yield None, keys
-        for slot, _ in field.slots(role, dict.fromkeys(keys)):
-            if slot[3] == "key":
-                yield slot, None
+    for action, actor, slot in slots_of_runs(tree.roles):
+        found = roles_in(slot)
+        if actor is not None and view.project(slot, "waits", is_there):
+            found = (*found, actor)
+        yield None, f"{_RUN} {action}", found
 
 
 def may_mention(domain: Domain, above: tuple[type, ...] = ()) -> bool:
@@ -204,16 +163,7 @@ def _roles_in(value: Any) -> tuple[Role, ...]:
 
 
 def _inside(value: Any) -> Iterator[Role]:
-    kind = type(value)
-    parts: Iterable[Any] = ()
-    if isinstance(value, Role):
-        if kind._room is not None:
-            yield value
-    elif kind is FrozenDict:
-        parts = (part for item in value.items() for part in item)
-    elif kind in (tuple, FrozenList, FrozenSet, FrozenBag):
-        parts = value
-    elif isinstance(value, Record):
-        parts = (getattr(value, name) for name in fields_of(value))
-    for part in parts:
+    if isinstance(value, Role) and type(value)._room is not None:
+        yield value
+    for part in parts_of(value):
         yield from _inside(part)

@@ -18,7 +18,6 @@ from statewalk.dsl.state.packing import decode
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
 from statewalk.dsl.state.refs import current_view
 from statewalk.dsl.state.roles import Field, Role, RoleLayout
-from statewalk.dsl.values.domains import outside
 from statewalk.dsl.values.stored import ABSENT, encode, freeze, intern_key, same_state
 from statewalk.dsl.view import Disabled, Path
 from statewalk.dsl.words import declare
@@ -134,9 +133,7 @@ class InitialStates:
         return states, self._fix(states)
 
     def _leave_room(self, states: list[dict[Path, Any]]) -> None:
-        """As many instances as the initial states have, or there is room for: those that steps
-        may make, and those that only other runs made, are not there.
-        """
+        """Make as many instances as any initial state has, or as there is room for."""
         for cls in self.tree.roles:
             count = self.made.get(cls, len(cls._instances)) if cls._room is None else cls._room
             cls._lay_by(count)
@@ -147,9 +144,7 @@ class InitialStates:
                     state.setdefault((cls.__name__, index, "there"), False)
 
     def _as_a_whole(self) -> dict[Field, RoleLayout]:
-        """Keep each field in one slot while @init runs, as it may give any of them another value
-        or a first one; the layouts that they would have.
-        """
+        """Keep each field in one slot while @init runs; return the layouts that they get then."""
         wanted: dict[Field, RoleLayout] = {}
         for field in self.fields.values():
             if field.layout != "whole":
@@ -185,18 +180,14 @@ class InitialStates:
         if value is ABSENT:
             return iter(())
         try:
-            value = refs.stored(value, field.path(role), ())
-            if not field.domain.admits(value):
-                raise outside(refs.show_place(field.path(role), ()), value, field.domain)
+            value = refs.fitting(value, field.path(role), (), field.domain)
         except StatewalkError as error:
             error.at = error.at or field_span(self.tree, type(role), field.name)
             raise
         return field.slots(role, value)
 
     def _finish(self, state: dict[Path, Any]) -> dict[Path, Any]:
-        """Drop what tells a run of @init from a step, and note how many roles it made. Raises
-        SpecError[SW111].
-        """
+        """Drop what tells a run of @init from a step; count its roles. Raises SpecError[SW111]."""
         for cls in self.tree.roles:
             state.pop((cls.__name__, -1, "@init"), None)
             count = len(cls._instances)
@@ -250,12 +241,8 @@ def _value_of(field: Field, role: Any, content: Mapping[Path, Any]) -> Any:
     at = {p[4]: v for p, v in content.items() if p[:3] == path and len(p) == 5}
     if field.layout == "entries":
         if field.keys:
-            return freeze(
-                {
-                    k: content[(*path, "key", intern_key(k))]
-                    for k in content.get((*path, "keys"), ())
-                }
-            )
+            keys = content.get((*path, "keys"), ())
+            return freeze({k: content[(*path, "key", intern_key(k))] for k in keys})
         return freeze({_decoded(k): v for k, v in at.items()})
     return freeze({_decoded(k) for k in at})
 

@@ -11,12 +11,11 @@ or an ``@init`` function all of it happens at once.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from statewalk.dsl.blocks import steps as flow_steps
 from statewalk.dsl.blocks import tree
-from statewalk.dsl.blocks.notes import Made, Statements
-from statewalk.dsl.blocks.pieces import RUNTIME, STEPS, OwnPieces
+from statewalk.dsl.blocks.pieces import RUNTIME, STEPS, Made, OwnPieces, Program, Statements
 from statewalk.dsl.blocks.read import Reader, flow_of, has_blocks, refused, without_super
 from statewalk.dsl.blocks.step_ends import Threads
 from statewalk.dsl.blocks.tree import ACTED, NONE, NOT_YET, RESUMED, Status
@@ -43,12 +42,9 @@ def check_handed_on(spec: SpecTree, mistakes: Mistakes) -> None:
     fields.update(name for cls in spec.records for name in cls._fields)
     for function in spec.functions:
         if function.name in names and function.name[:2] == "__":
-            mistakes.add(
-                "SW116",
-                f"'{function.name}' gives way, and is called by Python.",
-                at=function.span(),
-                help="Give it a name of its own, and call that.",
-            )
+            said = f"'{function.name}' gives way, and is called by Python."
+            help = "Give it a name of its own, and call that."
+            mistakes.add("SW116", said, at=function.span(), help=help)
     for module in spec.loading.modules:
         if module.source.dialect == "fizz" or not names:
             continue
@@ -96,7 +92,7 @@ ANYTHING: Status = ACTED | NOT_YET | RESUMED
 _INSIDE_ATOMIC = "What is atomic happens in one step. Take this out of it, or let it be serial."
 
 
-class Program:
+class OwnProgram(Program):
     """The functions of a spec that blocks concern, as nodes of `dsl.blocks.tree`."""
 
     def __init__(self, tree_: SpecTree) -> None:
@@ -110,15 +106,15 @@ class Program:
                 node = Reader(function).read()
                 self.nodes[id(function)] = node
                 self.functions[id(node)] = function
+        self.together = {str(key): [node] for key, node in self.nodes.items()}
 
     def __iter__(self) -> Iterator[tuple[Function, tree.Func]]:
         return ((f, self.nodes[id(f)]) for f in self.functions.values())
 
     def _taking_part(self, tree_: SpecTree) -> set[int]:
-        """Functions with blocks, all that they call, and all that call these: others stay as they
-        are, with the notes of steps that they may keep themselves.
-        """
-        doing = {id(f): f for f in tree_.functions if self._does_something(f)}
+        """Return functions with blocks, those that they call, and those that call these."""
+        own = [f for f in tree_.functions if f.module.source.dialect != "fizz"]
+        doing = {id(f): f for f in own if has_blocks(f) or self.effects.of(f) == "effects"}
         groups = [
             {one, *(id(f) for cause in self.effects.causes[one] for f in cause.callees)}
             & set(doing)
@@ -130,21 +126,6 @@ class Program:
             size = len(found)
             found.update(*(group for group in groups if group & found))
         return found
-
-    def _does_something(self, function: Function) -> bool:
-        if function.module.source.dialect == "fizz":
-            return False
-        return has_blocks(function) or self.effects.of(function) == "effects"
-
-    @property
-    def acts(self) -> Sequence[tree.Act]:
-        """None: actions are functions here, which can be called."""
-        return ()
-
-    @property
-    def together(self) -> Mapping[str, Sequence[tree.Func]]:
-        """Each function by itself."""
-        return {str(key): [node] for key, node in self.nodes.items()}
 
     def within(self, function: Function) -> None:
         """Calls are from now on those of this function."""
@@ -159,15 +140,11 @@ class Program:
         found = self.effects.callees(value, self._caller)
         return [self.nodes[id(f)] for f in found if id(f) in self.nodes]
 
-    def nearer(self, found: list[tree.Func], value: ast.expr, caller: ast.AST) -> list[tree.Func]:
-        """All of them: types told them apart already."""
-        return found
-
 
 class OwnThreads(Threads):
     """Finds where the steps of functions of the embedded language end."""
 
-    def __init__(self, program: Program, mistakes: Mistakes, first: int = 1) -> None:
+    def __init__(self, program: OwnProgram, mistakes: Mistakes, first: int = 1) -> None:
         super().__init__(program)
         self.own = program
         self.first = first
@@ -220,8 +197,9 @@ class OwnThreads(Threads):
             return self._translated(node), RESUMED
         if gives and isinstance(node, ast.If | ast.For | ast.While):
             before = ANYTHING
-        if isinstance(node, ast.Return) and self._given_way(value):
-            return self._return_of_call(node, before)
+        if isinstance(node, ast.Return):
+            if any(id(f) in self.facts.flows for f in self._callees(value)):
+                return self._return_of_call(node, before)
         return super()._statement(node, flow, before, more)
 
     def _return_of_call(self, node: ast.Return, before: Status) -> Made:
@@ -235,9 +213,6 @@ class OwnThreads(Threads):
         made, status = self.statement(call, "atomic", before, True)
         last, _ = self.statement(given, "atomic", status, True)
         return [*made, *last], NONE
-
-    def _given_way(self, value: ast.expr | None) -> bool:
-        return any(id(f) in self.facts.flows for f in self._callees(value))
 
     def _called(self, node: ast.stmt) -> ast.expr | None:
         return node.value if isinstance(node, ast.AugAssign) else super()._called(node)
@@ -318,7 +293,7 @@ def expand_blocks(spec: SpecTree, mistakes: Mistakes, first: int = 1) -> None:
     for module in spec.loading.modules:
         module.namespace[RUNTIME] = lowered
         module.namespace[STEPS] = flow_steps
-    program = Program(spec)
+    program = OwnProgram(spec)
     threads, at_once = OwnThreads(program, mistakes, first), AtOnce(program, Mistakes(), first)
     threads.begin()
     reached = threads.facts.entered
@@ -334,15 +309,11 @@ def expand_blocks(spec: SpecTree, mistakes: Mistakes, first: int = 1) -> None:
             whole = _with_body(function, at_once.body(node))
             if id(node) not in reached:
                 made.append((function, copied(whole)))
-            _install(function, whole)
+            without_super(function)
+            install(function, whole)
     check_handed_on(spec, mistakes)
     for function, whole in made:
         function.node = whole
-
-
-def _install(function: Function, node: ast.FunctionDef) -> None:
-    without_super(function)
-    install(function, node)
 
 
 def _with_body(function: Function, body: Statements) -> ast.FunctionDef:

@@ -1,7 +1,7 @@
 """The syntax tree of flows: Python's `ast`, and the nodes for what Python does not have.
 
-.fizz text is parsed into it (`dsl.fizz.text.tree` has the rest of such text), and functions of the
-embedded language are read as it (`dsl.blocks.read`). All nodes are statements, so `ast.walk` and
+.fizz text is parsed into it, and functions of the embedded language are read as it
+(`dsl.blocks.read`). All nodes are statements, so `ast.walk` and
 visitors go through them like through Python's own. They carry ``lineno`` and ``col_offset`` of the
 file they were read from (columns from 0, as in `ast`).
 """
@@ -94,6 +94,56 @@ class While(ast.While):
     """A loop, possibly with a flow of its own."""
 
     flow: FlowName | None
+
+
+# -- what only .fizz text has ----------------------------------------------------------------
+class Role(Node):
+    """``[symmetric] role Name:`` with actions, functions and methods."""
+
+    _fields = ("body", "decorators")
+    name: str
+    symmetric: bool
+    body: list[ast.stmt]
+    decorators: list[ast.expr]
+
+
+class Assertion(Node):
+    """``always assertion Name:`` and its kin; ``kinds`` in the order written."""
+
+    _fields = ("args", "body")
+    name: str
+    kinds: tuple[str, ...]
+    args: ast.arguments
+    body: list[ast.stmt]
+
+
+class Invariant(Node):
+    """A line of the older ``invariants:`` stanza."""
+
+    _fields = ("test",)
+    kinds: tuple[str, ...]
+    test: ast.expr
+
+
+class Invariants(Node):
+    """The older ``invariants:`` stanza."""
+
+    _fields = ("items",)
+    items: list[Invariant]
+
+
+class InitStanza(Node):
+    """The older ``init:`` stanza: every name assigned in it is state."""
+
+    _fields = ("body",)
+    body: list[ast.stmt]
+
+
+class Compose(Node):
+    """``compose:`` or ``refine:``, which are parsed and refused."""
+
+    _fields = ()
+    name: str
 
 
 def flow_and_body(node: Act | Func) -> tuple[FlowName, list[ast.stmt]]:

@@ -12,13 +12,13 @@ import ast
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from statewalk.dsl.blocks import tree
 from statewalk.dsl.blocks.expand import expand_blocks
 from statewalk.dsl.blocks.pieces import RUNTIME, STEPS
 from statewalk.dsl.blocks.step_ends import Threads
 from statewalk.dsl.errors import Mistakes, RunError, SpecError, source_lines
 from statewalk.dsl.fizz.names import called_at_once, collect
 from statewalk.dsl.fizz.read import parsed, read_fizz
-from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.text.options import Options
 from statewalk.dsl.fizz.text.parse import split_front_matter
 from statewalk.dsl.fizz.translate.translate import Translation
@@ -34,10 +34,7 @@ Places = frozenset[tuple[int, int]]  # where functions are, which tells them apa
 
 
 def with_blocks(parsed: Callable[[], ast.Module], file: str, options: Options) -> ast.Module:
-    """The module that means what the text means, with blocks where that is possible.
-
-    ``parsed`` gives the syntax tree of the text, another one each time.
-    """
+    """Return the module with blocks where possible; ``parsed`` gives a new tree each time."""
     plain = _WithBlocks(parsed(), file, options, frozenset())
     module = plain.module()
     wanted = plain.threaded_functions()
@@ -123,9 +120,7 @@ class _WithBlocks(Translation):
 
 
 class _Signs(Transformer):
-    """Numbers below zero as Python's text has them: a sign and a number, so that ``(-2) ** n`` gets
-    its parentheses.
-    """
+    """Writes numbers below zero as a sign and a number, so that ``(-2) ** n`` is right."""
 
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
         if type(node.value) in (int, float) and str(node.value).startswith("-"):
@@ -294,11 +289,8 @@ def convert(path: str) -> str:
     SpecError for mistakes in it.
     """
     if Path(path).suffix == ".py":
-        raise RunError(
-            "SW150",
-            f"{path} is in the embedded language already.",
-            help="convert takes a .fizz file.",
-        )
+        said = f"{path} is in the embedded language already."
+        raise RunError("SW150", said, help="convert takes a .fizz file.")
     text = read_text(path)
     spec = read_fizz(path, text)
     module = with_blocks(lambda: parsed(path, text), path, spec.options)
@@ -331,7 +323,8 @@ def _layout(module: ast.Module, text: str) -> str:
     parts: list[str] = []
     previous: ast.stmt | None = None
     for node in module.body:
-        note = _comment_of(node, comments)
+        imports = isinstance(node, ast.Import | ast.ImportFrom)
+        note = "" if imports else comments.pop(node.lineno, "")
         parts.append(_gap(previous, node, note) + note + _wrapped(ast.unparse(node)))
         previous = node
     return "".join(parts) + "\n"
@@ -362,12 +355,6 @@ def _comments(text: str) -> dict[int, str]:
         else:
             above = []
     return found
-
-
-def _comment_of(node: ast.stmt, comments: dict[int, str]) -> str:
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        return ""
-    return comments.pop(node.lineno, "")
 
 
 def _wrapped(text: str) -> str:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 
-from statewalk.dsl.fizz.text import tree
+from statewalk.dsl.blocks import tree
 from statewalk.dsl.source.nodes import walk
 
 Callable = tree.Act | tree.Func | tree.Assertion | ast.FunctionDef
@@ -36,17 +36,8 @@ class RoleInfo:
     def ephemeral(self) -> list[str]:
         """The fields that a crash sets back: those listed, or all but the durable ones."""
         init = self.members.get("Init")
-        begun = (
-            set()
-            if init is None
-            else {
-                t.attr
-                for part in walk(init)
-                if isinstance(part, ast.stmt)
-                for t in targets_of(part)
-                if is_self(t) and isinstance(t, ast.Attribute)
-            }
-        )
+        assigned = self_targets(init) if init is not None else ()
+        begun = {target.attr for target in assigned}
         fields = [f for f in self.fields if f in begun]
         for decorator in filter(_is_state, self.node.decorators):
             for keyword in decorator.keywords if isinstance(decorator, ast.Call) else []:
@@ -81,10 +72,7 @@ class Names:
     made: dict[tuple[str, ...], str] = field(default_factory=dict)
 
     def make(self, *parts: str) -> str:
-        """A name that the file writes nowhere, for what it has no name for: ``parts``, joined.
-
-        The same parts have the same name, others another.
-        """
+        """Return a name that the file writes nowhere; the same parts give the same name."""
         if parts not in self.made:
             word = "_".join(parts)
             while word in self.written:
@@ -126,28 +114,23 @@ def targets_of(statement: ast.stmt) -> Iterator[ast.expr]:
             yield target
 
 
+def all_targets(nodes: Iterable[ast.AST]) -> Iterator[ast.expr]:
+    """The targets of all statements, at any depth."""
+    for part in (part for node in nodes for part in walk(node)):
+        if isinstance(part, ast.stmt):
+            yield from targets_of(part)
+
+
 def stored_names(nodes: Iterable[ast.AST]) -> dict[str, None]:
     """Names that statements assign to, at any depth; not those bound by comprehensions."""
-    names: dict[str, None] = {}
-    for node in nodes:
-        for part in walk(node):
-            if isinstance(part, ast.stmt):
-                for target in targets_of(part):
-                    if isinstance(target, ast.Name):
-                        names[target.id] = None
-    return names
+    return {t.id: None for t in all_targets(nodes) if isinstance(t, ast.Name)}
 
 
 def loop_names(nodes: Iterable[ast.AST]) -> set[str]:
     """Names bound by loops and by choices with a block: always local."""
-    return {
-        target.id
-        for node in nodes
-        for part in walk(node)
-        if isinstance(part, ast.For | tree.ChoiceBlock)
-        for target in targets_of(part)
-        if isinstance(target, ast.Name)
-    }
+    parts = (part for node in nodes for part in walk(node))
+    loops = (part for part in parts if isinstance(part, ast.For | tree.ChoiceBlock))
+    return {t.id for loop in loops for t in targets_of(loop) if isinstance(t, ast.Name)}
 
 
 def body_of(block: list[ast.stmt]) -> list[ast.stmt]:
@@ -184,8 +167,11 @@ def collect(module: ast.Module) -> Names:
         elif not isinstance(node, tree.Node):
             for name in stored_names([node]):
                 names.constants.setdefault(name, node)
-                if isinstance(node, ast.Assign) and _declares_domain(node.value):
-                    names.domains.add(name)
+                value = node.value if isinstance(node, ast.Assign) else None
+                function = value.func if isinstance(value, ast.Call) else None
+                if isinstance(function, ast.Attribute):  # symmetry.kind(...)
+                    if ast.unparse(function.value) == "symmetry":
+                        names.domains.add(name)
     _state(names)
     for info in names.roles.values():
         _members(info)
@@ -197,43 +183,34 @@ def collect(module: ast.Module) -> Names:
     return names
 
 
-def _declares_domain(value: ast.expr) -> bool:
-    """Whether a value is ``symmetry.kind(...)``."""
-    function = value.func if isinstance(value, ast.Call) else None
-    return isinstance(function, ast.Attribute) and ast.unparse(function.value) == "symmetry"
-
-
 def _state(names: Names) -> None:
     init = names.init
     if isinstance(init, tree.InitStanza):
         names.state.update(stored_names(init.body))
     elif init is not None:
         for statement in body_of(init.body):
-            for target in targets_of(statement):
-                if isinstance(target, ast.Name) and not isinstance(
-                    statement, ast.For | tree.ChoiceBlock
-                ):
-                    names.state[target.id] = None
+            if not isinstance(statement, ast.For | tree.ChoiceBlock):
+                found = (t.id for t in targets_of(statement) if isinstance(t, ast.Name))
+                names.state.update(dict.fromkeys(found))
 
 
 def _members(info: RoleInfo) -> None:
     for node in info.node.body:
         if isinstance(node, Callable):
             info.members[node.name] = node
-    for part in walk(info.node):
-        if isinstance(part, ast.stmt):
-            for target in targets_of(part):
-                if is_self(target):
-                    info.fields[target.attr] = None  # type: ignore[attr-defined]
+    info.fields.update((target.attr, None) for target in self_targets(info.node))
+
+
+def self_targets(node: ast.AST) -> Iterator[ast.Attribute]:
+    """Where something is assigned to ``self.something``."""
+    for target in all_targets([node]):
+        if isinstance(target, ast.Attribute) and is_self(target):
+            yield target
 
 
 def is_self(node: ast.AST) -> bool:
     """Whether a node is ``self.something``."""
-    return (
-        isinstance(node, ast.Attribute)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == "self"
-    )
+    return isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "self"
 
 
 def _parameters(names: Names) -> None:
@@ -308,9 +285,7 @@ def _place_name(target: ast.expr, owner: str, names: Names) -> str | None:
 
 
 def kind_of(value: ast.expr, own: Set[str]) -> str:
-    """The sort of container that an expression certainly gives, or ``?``; ``own``: names that the
-    file gives a meaning.
-    """
+    """Return the kind of container that an expression certainly gives, or ``?``."""
     if isinstance(value, ast.Dict | ast.DictComp):
         return "dict"
     if isinstance(value, ast.List | ast.ListComp):
@@ -362,12 +337,10 @@ def called_at_once(names: Names) -> set[int]:
 
 def _runs(names: Names) -> tuple[set[int], set[int]]:
     """What Init reaches, and what everything else reaches (by identity)."""
-    others = [
-        n for n in names.module.body if isinstance(n, tree.Act | tree.Assertion | tree.Invariants)
-    ]
-    others += [
-        m for i in names.roles.values() for m in i.members.values() if isinstance(m, tree.Act)
-    ]
+    others: list[ast.stmt] = [m for i in names.roles.values() for m in i.members.values()]
+    others = [m for m in others if isinstance(m, tree.Act)]
+    kinds = tree.Act | tree.Assertion | tree.Invariants
+    others += [n for n in names.module.body if isinstance(n, kinds)]
     begin = names.init
     steps = [n for n in others if n is not begin and getattr(n, "name", "") != "Init"]
     return _reach(names, [begin] if begin is not None else []), _reach(names, steps)

@@ -21,7 +21,7 @@ class FizzSpec:
 
 
 def parsed(path: str, text: str) -> ast.Module:
-    """The syntax tree of a specification, see `dsl.fizz.text.tree`."""
+    """The syntax tree of a specification, see `dsl.blocks.tree`."""
     return parse(split_front_matter(text)[0], path)
 
 
@@ -32,10 +32,7 @@ def options_in(path: str, text: str) -> Options:
 
 
 def read_fizz(path: str, text: str) -> FizzSpec:
-    """Parse and translate a specification.
-
-    Raises:  SpecError (SW102, SW150 to SW153) with place, reason and way out.
-    """
+    """Parse and translate a specification. Raises SpecError (SW102, SW150 to SW153)."""
     body, front, line = split_front_matter(text)
     options = read_options(path, front, line)
     tree = parse(body, path)

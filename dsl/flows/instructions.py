@@ -57,9 +57,7 @@ class FlowCode:
     instructions: list[Instruction] = field(default_factory=list)
 
     def landing(self, at: int) -> int:
-        """Where going on at an instruction leads: jumps are taken beforehand, so that runs with
-        equal futures are equal.
-        """
+        """Return where an instruction leads after jumps, so that runs with one future are equal."""
         while self.instructions[at].kind == "jump":
             at = self.instructions[at].to
         return at

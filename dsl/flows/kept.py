@@ -87,10 +87,7 @@ def listed(values: Any) -> FrozenList:
 
 
 def restored(value: Any, fields: Fields) -> Any:
-    """A kept value as it was; for a place, a reference to it.
-
-    Raises:  SpecError[SW206] for a place that is gone.
-    """
+    """Return a kept value as it was, or a reference to its place. Raises SpecError[SW206]."""
     if type(value) is not tuple:
         return value
     if value[:1] == (_PLACE,):
@@ -134,11 +131,8 @@ def _bound_again(value: tuple[Any, ...], fields: Fields) -> Any:
     if field is not None and field.constant:
         return place_in(field.__get__(role)._cell, path, sub, domain)
     if not current_view().project(path, ("there", sub_key(sub)), lambda v: _is_there(v, sub)):
-        raise SpecError(
-            "SW206",
-            f"A local referred to {owner}#{role.index}.{name}, which is gone since the yield.",
-            help="Read it again after the yield.",
-        )
+        said = f"A local referred to {owner}#{role.index}.{name}, which is gone since the yield."
+        raise SpecError("SW206", said, help="Read it again after the yield.")
     return place(path, sub, domain)
 
 

@@ -32,9 +32,12 @@ from statewalk.dsl.source.nodes import statement as made
 from statewalk.dsl.source.scopes import bound, defaults, free, nonlocals
 from statewalk.dsl.source.tree import Function
 
+Put = Callable[[ast.expr], None]
+_SCOPES = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
-class Emitter:
-    """The instructions of one function so far."""
+
+class InOrder:
+    """The instructions of one function so far; takes the calls out of its statements."""
 
     def __init__(self, lowering: Lowering, function: Function) -> None:
         self.lowering = lowering
@@ -114,30 +117,7 @@ class Emitter:
         help = "yield stands on its own, in if, while, for and match; results: x = yield from f()."
         return refused(self.function, node, what, help)
 
-
-def _binder(function: Function) -> Any:
-    """A function with the head of a given one: its arguments by name, as Python binds them."""
-    found = function.node.args
-    words = [*found.posonlyargs, *found.args, found.vararg, *found.kwonlyargs, found.kwarg]
-    text = ", ".join(f"{a.arg!r}: {a.arg}" for a in words if a is not None)
-    definition = definition_of(
-        function.name, [], [made(f"return {{{text}}}", function.node)], function.node
-    )
-    definition.args = copy.deepcopy(found)
-    bind = compile_function(function, definition)
-    bind.__defaults__ = function.function.__defaults__
-    bind.__kwdefaults__ = function.function.__kwdefaults__
-    bind.__qualname__ = function.qualified
-    return bind
-
-
-Put = Callable[[ast.expr], None]
-_SCOPES = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-
-
-class InOrder(Emitter):
-    """Takes the calls out of expressions and simple statements."""
-
+    # -- calls inside expressions ---------------------------------------------------------------
     def pulled(self, node: ast.expr) -> ast.expr:
         """What is left of an expression when the calls in it have been done."""
         if not yields(node):
@@ -319,6 +299,22 @@ class InOrder(Emitter):
             names=tuple(n for n in names if n is not None),
         )  # fmt: skip
         return _name(target, node)
+
+
+def _binder(function: Function) -> Any:
+    """A function with the head of a given one: its arguments by name, as Python binds them."""
+    found = function.node.args
+    words = [*found.posonlyargs, *found.args, found.vararg, *found.kwonlyargs, found.kwarg]
+    text = ", ".join(f"{a.arg!r}: {a.arg}" for a in words if a is not None)
+    definition = definition_of(
+        function.name, [], [made(f"return {{{text}}}", function.node)], function.node
+    )
+    definition.args = copy.deepcopy(found)
+    bind = compile_function(function, definition)
+    bind.__defaults__ = function.function.__defaults__
+    bind.__kwdefaults__ = function.function.__kwdefaults__
+    bind.__qualname__ = function.qualified
+    return bind
 
 
 def _name(word: str, at: ast.AST) -> ast.Name:

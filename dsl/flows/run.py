@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -286,12 +286,9 @@ class Flows:
             )
         function, arguments = self._meant(one.callee, arguments)
         if function is None:
-            raise SpecError(
-                "SW105",
-                f"'{name}' is called with yield from, and is no flow of the spec.",
-                why="A flow is a function of a module or of a class, with a yield in it.",
-                help="Call anything else without yield from.",
-            )
+            said = f"'{name}' is called with yield from, and is no flow of the spec."
+            why = "A flow is a function of a module or of a class, with a yield in it."
+            raise SpecError("SW105", said, why=why, help="Call anything else without yield from.")
         code, split = self.code[function.qualified], len(arguments) - len(one.names)
         named = dict(zip(one.names, arguments[split:], strict=True))
         return Frame(code, 0, code.bind(*arguments[:split], **named), one.target)
@@ -349,10 +346,17 @@ def slot_of(actor: Any, name: str) -> Path:
     return ("@module", 0, "@flow", name)
 
 
+def slots_of_runs(roles: Iterable[type]) -> Iterator[tuple[str, Any, Path]]:
+    """Yield (action, actor, slot of suspended runs) of each flow of a spec with these roles."""
+    flows = next((f for f in (getattr(cls, "_flows", None) for cls in roles) if f), None)
+    for owner, actions in flows.actions.items() if flows is not None else ():
+        actors = [None] if owner == "@module" else binding.classes[owner]._instances  # type: ignore[attr-defined]
+        for action, _ in actions:
+            yield from ((action, actor, slot_of(actor, action)) for actor in actors)
+
+
 def refuse_plain_calls(function: Function) -> None:
-    """Make a call of a flow an error that is not followed by the compiled code: it would do
-    nothing.
-    """
+    """Make plain calls of a flow an error."""
     if not inspect.isgeneratorfunction(function.function) or function.function.__closure__:
         return
     text = f"{RUNTIME}.called_plainly({function.name!r})"

@@ -48,56 +48,28 @@ class Level:
 
 # Name, rule, the next weaker ones, meaning; then what session order adds.
 _RULES = (
-    (
-        "read-committed",
-        READ_COMMITTED,
-        (),
-        "what is read was committed and final, and influence never runs in a circle",
-        "and no circle closes through the order of a session",
-    ),
-    (
-        "monotonic-atomic-view",
-        VIEW,
-        ("read-committed",),
-        "after reading one write of a transaction, the rest of it is not missed",
-        "and no circle closes through the order of a session",
-    ),
-    (
-        "read-atomic",
-        ATOMIC,
-        ("monotonic-atomic-view",),
-        "a transaction that is read from is seen whole",
-        "and so is everything the session did before",
-    ),
-    (
-        "causal",
-        CAUSAL,
-        ("read-atomic",),
-        "with a transaction, everything it depends on is seen",
-        "and everything that the session saw and did before",
-    ),
-    (
-        "parallel-si",
-        PARALLEL,
-        ("causal",),
-        "causal, and no two that write the same key miss each other",
-        "and everything that the session saw and did before",
-    ),
-    (
-        "prefix",
-        PREFIX,
-        ("causal",),
-        "each transaction reads one earlier state of a single order of commits",
-        "and no session goes back in it",
-    ),
-    (
-        "si",
-        SNAPSHOT,
-        ("parallel-si", "prefix"),
-        "some earlier snapshot, no two overlapping writers",
-        "and no session goes back",
-    ),
-)
+    ("read-committed", READ_COMMITTED, (),
+     "what is read was committed and final, and influence never runs in a circle",
+     "and no circle closes through the order of a session"),
+    ("monotonic-atomic-view", VIEW, ("read-committed",),
+     "after reading one write of a transaction, the rest of it is not missed",
+     "and no circle closes through the order of a session"),
+    ("read-atomic", ATOMIC, ("monotonic-atomic-view",),
+     "a transaction that is read from is seen whole",
+     "and so is everything the session did before"),
+    ("causal", CAUSAL, ("read-atomic",),
+     "with a transaction, everything it depends on is seen",
+     "and everything that the session saw and did before"),
+    ("parallel-si", PARALLEL, ("causal",),
+     "causal, and no two that write the same key miss each other",
+     "and everything that the session saw and did before"),
+    ("prefix", PREFIX, ("causal",),
+     "each transaction reads one earlier state of a single order of commits",
+     "and no session goes back in it"),
+    ("si", SNAPSHOT, ("parallel-si", "prefix"),
+     "some earlier snapshot, no two overlapping writers",
+     "and no session goes back"),
+)  # fmt: skip
 
 
 def _plain_and_session() -> Iterable[Level]:
@@ -109,32 +81,14 @@ def _plain_and_session() -> Iterable[Level]:
 
 _ALL = (
     *_plain_and_session(),
-    Level(
-        "strong-si",
-        SNAPSHOT,
-        True,
-        True,
-        ("strong-session-si",),
-        "si, and a snapshot has all that was committed before it began",
-    ),
+    Level("strong-si", SNAPSHOT, True, True, ("strong-session-si",),
+          "si, and a snapshot has all that was committed before it began"),
     Level("serializable", SERIAL, False, False, ("si",), "one transaction after another"),
-    Level(
-        "strong-session-serializable",
-        SERIAL,
-        True,
-        False,
-        ("serializable", "strong-session-si"),
-        "serial, in the order of each session",
-    ),
-    Level(
-        "strict-serializable",
-        SERIAL,
-        True,
-        True,
-        ("strong-session-serializable", "strong-si"),
-        "serial, in the order of real time",
-    ),
-)
+    Level("strong-session-serializable", SERIAL, True, False, ("serializable", "strong-session-si"),
+          "serial, in the order of each session"),
+    Level("strict-serializable", SERIAL, True, True, ("strong-session-serializable", "strong-si"),
+          "serial, in the order of real time"),
+)  # fmt: skip
 LEVELS: dict[str, Level] = {level.name: level for level in _ALL}
 
 

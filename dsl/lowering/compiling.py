@@ -22,9 +22,7 @@ def runtime_call(name: str, arguments: list[Any]) -> ast.Call:
 
 
 class Old(Transformer):
-    """``old(e)`` → ``old(lambda: e)``: it is evaluated in another state. A spec may have a function
-    of its own that is named so, and another name for this one.
-    """
+    """Rewrites ``old(e)`` as ``old(lambda: e)``, by any name that `old` has there."""
 
     def __init__(self, within: ast.AST, namespace: Mapping[str, Any]) -> None:
         self.namespace = around(within, namespace)

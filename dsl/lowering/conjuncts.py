@@ -77,33 +77,25 @@ class _Splitter:
             conditions += left
             generators.pop(0)
             if len(environments) > MAX_ELEMENTS:
-                return [
-                    self._element(
-                        ast.Call(ast.Name("all", ast.Load()), [inner], []),
-                        environment,
-                        as_bool=True,
-                    )
-                ]
+                whole = ast.Call(ast.Name("all", ast.Load()), [inner], [])
+                return [self._element(whole, environment, as_bool=True)]
         body: ast.expr = copied(inner.elt)
         if generators:
             body = ast.Call(ast.Name("all", ast.Load()), [ast.GeneratorExp(body, generators)], [])
         for condition in reversed(conditions):
             body = ast.BoolOp(ast.Or(), [ast.UnaryOp(ast.Not(), condition), body])
         if not generators and not conditions:
-            return [e for env in environments for e in self.split(body, env, as_bool=True)] or [
-                _TRUE(self.name)
-            ]
-        ast.copy_location(body, inner.elt)
-        return [
-            self._element(body, env, as_bool=True, shown=inner.elt) for env in environments
-        ] or [_TRUE(self.name)]
+            made = [e for env in environments for e in self.split(body, env, as_bool=True)]
+        else:
+            ast.copy_location(body, inner.elt)
+            shown = inner.elt
+            made = [self._element(body, e, as_bool=True, shown=shown) for e in environments]
+        return made or [_TRUE(self.name)]
 
     def _unrolled(
         self, generator: ast.comprehension, environments: list[Environment]
     ) -> tuple[list[Environment], list[ast.expr]] | None:
-        """Bindings of one loop at load time, and its conditions that need state; None if it needs
-        state.
-        """
+        """Return a loop's bindings and the conditions that need state; None if it needs state."""
         result: list[Environment] = []
         names = [n.id for n in walk(generator.target) if isinstance(n, ast.Name)]
         for environment in environments:
@@ -148,13 +140,9 @@ class _Splitter:
         return compiled
 
     def _element(
-        self,
-        node: ast.expr,
-        environment: Environment,
-        *,
-        as_bool: bool,
+        self, node: ast.expr, environment: Environment, *, as_bool: bool,
         shown: ast.expr | None = None,
-    ) -> Element:
+    ) -> Element:  # fmt: skip
         ast.copy_location(node, shown or node)
         with_places(node)
         function = self._compiled(node, sorted(environment), lowered=True)
@@ -198,9 +186,7 @@ def _is_same(one: Any, other: Any) -> bool:
 
 
 def _is_clear(inner: ast.GeneratorExp | ast.ListComp, environment: Environment) -> bool:
-    """Whether every name means the same wherever it stands in the loops: none is bound twice, or
-    read before its loop. Targets that are more than names in a row are not clear.
-    """
+    """Return whether no name is bound twice, or read before its loop."""
     rows = [
         g.target.elts if isinstance(g.target, ast.Tuple | ast.List) else [g.target]
         for g in inner.generators

@@ -9,84 +9,31 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from statewalk.dsl.errors import Mistakes, SpecError, source_lines
-from statewalk.dsl.rules.blocks import (
-    check_blocks,
-    check_decorated,
-    check_marked,
-    check_mutants,
-    check_replaced,
-    check_strays,
-)
-from statewalk.dsl.rules.calls import check_calls, check_flow, check_index, check_truths
-from statewalk.dsl.rules.classes import (
-    check_classes,
-    check_equal,
-    check_methods,
-    check_private,
-    check_types,
-)
-from statewalk.dsl.rules.names import (
-    check_assigned,
-    check_configurations,
-    check_fields,
-    check_property,
-    check_statements,
-    check_values,
-)
+from statewalk.dsl.rules import blocks, calls, classes, names, shared, warnings
 from statewalk.dsl.rules.rule import Checked
-from statewalk.dsl.rules.shared import check_bodies, check_shared, warn_of_detached
-from statewalk.dsl.rules.warnings import (
-    warn_of_constants,
-    warn_of_crashes,
-    warn_of_fields,
-    warn_of_function,
-    warn_of_history,
-    warn_of_old,
-)
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.modules import Loading
 from statewalk.dsl.source.ranges import check_ranges
 from statewalk.dsl.source.tree import SpecTree
 
 FUNCTION_RULES: tuple[Callable[[Checked], None], ...] = (
-    check_classes,
-    check_fields,
-    check_methods,
-    check_assigned,
-    check_statements,
-    check_property,
-    check_values,
-    check_calls,
-    check_flow,
-    check_blocks,
-    check_index,
-    warn_of_function,
-    warn_of_old,
-    warn_of_detached,
-)
+    classes.check_classes, names.check_fields, classes.check_methods, names.check_assigned,
+    names.check_statements, names.check_property, names.check_values, calls.check_calls,
+    calls.check_flow, blocks.check_blocks, calls.check_index, warnings.warn_of_function,
+    warnings.warn_of_old, shared.warn_of_detached,
+)  # fmt: skip
 SPEC_RULES: tuple[Callable[[SpecTree, Effects, Mistakes], None], ...] = (
-    check_private,
-    check_equal,
-    check_types,
-    check_configurations,
-    check_marked,
-    check_decorated,
-    check_bodies,
-    check_replaced,
-    check_mutants,
-    check_shared,
-    check_strays,
-    check_ranges,
-    warn_of_fields,
-    warn_of_crashes,
-    warn_of_history,
-    warn_of_constants,
-)
+    classes.check_private, classes.check_equal, classes.check_types, names.check_configurations,
+    blocks.check_marked, blocks.check_decorated, shared.check_bodies, blocks.check_replaced,
+    blocks.check_mutants, shared.check_shared, blocks.check_strays, check_ranges,
+    warnings.warn_of_fields, warnings.warn_of_crashes, warnings.warn_of_history,
+    warnings.warn_of_constants,
+)  # fmt: skip
 
 
 def check_tree(tree: SpecTree, mistakes: Mistakes) -> None:
     """Add every mistake of a spec that its text shows; warnings go to ``mistakes.warned``."""
-    check_truths(tree, mistakes)
+    calls.check_truths(tree, mistakes)
     if all(module.source.dialect == "fizz" for module in tree.loading.modules):
         return
     effects = Effects(tree)

@@ -127,12 +127,9 @@ def _check_options(checked: Checked) -> None:
 def _check_atomic(checked: Checked) -> None:
     stops = [n for n in walk(checked.function.node) if isinstance(n, ast.Yield | ast.YieldFrom)]
     if stops:
-        checked.wrong(
-            "SW116",
-            f"'{checked.function.name}' is declared atomic, and cannot be suspended.",
-            stops[0],
-            help='Take flow="atomic" away: an action with yield has the steps that it says.',
-        )
+        said = f"'{checked.function.name}' is declared atomic, and cannot be suspended."
+        help = 'Take flow="atomic" away: an action with yield has the steps that it says.'
+        checked.wrong("SW116", said, stops[0], help=help)
 
 
 def _option(function: ast.FunctionDef, name: str) -> ast.AST | None:
@@ -153,12 +150,10 @@ def check_strays(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
             if isinstance(node, ast.With):
                 flow = flow_of(node, module.namespace)
                 if flow is not None:
+                    said = f"with {flow}() stands outside an action."
+                    help = "What is on module level runs once, before the first step."
                     mistakes.add(
-                        "SW118",
-                        f"with {flow}() stands outside an action.",
-                        at=module.source.span(node),
-                        why=_IN_STEPS,
-                        help="What is on module level runs once, before the first step.",
+                        "SW118", said, at=module.source.span(node), why=_IN_STEPS, help=help
                     )
 
 
@@ -240,12 +235,9 @@ def check_mutants(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
         for node in walk(function.node):
             found = meaning(node, names) if isinstance(node, ast.Name | ast.Attribute) else None
             if id(found) in mutants:
-                mistakes.add(
-                    "SW129",
-                    f"'{mutants[id(found)]}' is a mutant, and stands in for what it names alone.",
-                    at=function.span(node),
-                    help="What both need can be a function of its own.",
-                )
+                said = f"'{mutants[id(found)]}' is a mutant, and stands in for what it names alone."
+                help = "What both need can be a function of its own."
+                mistakes.add("SW129", said, at=function.span(node), help=help)
 
 
 def check_decorated(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
@@ -268,12 +260,9 @@ def check_decorated(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> Non
                 else "Write it outside the class, as a function without arguments.",
             )
         elif function.parameters() and not each:
-            mistakes.add(
-                "SW113",
-                f"'{name}' has parameters, and a function with @{kind} has none.",
-                at=function.span(),
-                help="Go through the instances in it: all(... for c in clients).",
-            )
+            said = f"'{name}' has parameters, and a function with @{kind} has none."
+            help = "Go through the instances in it: all(... for c in clients)."
+            mistakes.add("SW113", said, at=function.span(), help=help)
 
 
 def _add(
@@ -287,27 +276,15 @@ def _add(
         if f.function.__qualname__ == qualified and at and f.module.source.path == at.file
     ]
     if inspect.iscoroutinefunction(function):
-        mistakes.add(
-            "SW108",
-            f"'{name}' is an async function.",
-            at=at,
-            help="Write def. What lets others act in between says yield.",
-        )
+        help = "Write def. What lets others act in between says yield."
+        mistakes.add("SW108", f"'{name}' is an async function.", at=at, help=help)
     elif again:
-        mistakes.add(
-            "SW108",
-            f"'{name}' is defined again in line {again[0]}, which replaces this one.",
-            at=at,
-            help="Give each a name of its own.",
-        )
+        said = f"'{name}' is defined again in line {again[0]}, which replaces this one."
+        mistakes.add("SW108", said, at=at, help="Give each a name of its own.")
     else:
-        mistakes.add(
-            "SW108",
-            f"'{name}' is marked with @{kind} where a spec is not read.",
-            at=at,
-            why=_WHERE,
-            help=_HELP if "<" in qualified else f"{_HELP}\n{_WRAPPED}",
-        )
+        said = f"'{name}' is marked with @{kind} where a spec is not read."
+        help = _HELP if "<" in qualified else f"{_HELP}\n{_WRAPPED}"
+        mistakes.add("SW108", said, at=at, why=_WHERE, help=help)
 
 
 def _name(function: Any) -> str:

@@ -109,12 +109,8 @@ def _check_builtin(checked: Checked, node: ast.Name, local: set[str]) -> None:
     called = isinstance(parent, ast.Call) and parent.func is node
     for_sets = name == "hash" and checked.function.name == "__hash__"
     if not for_sets and (called or name != "object"):
-        checked.wrong(
-            "SW104",
-            f"'{name}(...)' gives {_BUILTINS[name]}, which differs from run to run.",
-            node,
-            help=_CHOICE if name == "hash" else _OUTSIDE_HELP,
-        )
+        said = f"'{name}(...)' gives {_BUILTINS[name]}, which differs from run to run."
+        checked.wrong("SW104", said, node, help=_CHOICE if name == "hash" else _OUTSIDE_HELP)
 
 
 def _check_hash(checked: Checked, node: ast.expr, at: ast.expr) -> None:
@@ -139,30 +135,22 @@ def _check_pop(checked: Checked, node: ast.Call, hint: object) -> None:
     assert isinstance(node.func, ast.Attribute)
     kind = typing.get_origin(bare(hint)) or bare(hint)
     if node.func.attr == "pop" and not node.args and kind in (set, frozenset):
-        checked.wrong(
-            "SW104",
-            f"'{shortened(node)}' takes an element that Python picks.",
-            attribute_name(node.func),
-            help=_CHOICE,
-        )
+        what, help = "an element that Python picks", _CHOICE
     elif node.func.attr == "popitem" and spec_class(hint) is None:
-        checked.wrong(
-            "SW104",
-            f"'{shortened(node)}' takes an item that depends on how the dict was built.",
-            attribute_name(node.func),
-            help="Choose a key with any_of(...), then pop it.",
-        )
+        what = "an item that depends on how the dict was built"
+        help = "Choose a key with any_of(...), then pop it."
+    else:
+        return
+    said = f"'{shortened(node)}' takes {what}."
+    checked.wrong("SW104", said, attribute_name(node.func), help=help)
 
 
 def _check_except(checked: Checked, node: ast.ExceptHandler) -> None:
     names = [ast.unparse(n) for n in walk(node.type)] if node.type is not None else []
     if node.type is None or "BaseException" in names:
-        checked.wrong(
-            "SW104",
-            "This 'except' also catches guards that are false.",
-            node.type or node,
-            help="Name the exceptions that you mean: except KeyError: ...",
-        )
+        said = "This 'except' also catches guards that are false."
+        help = "Name the exceptions that you mean: except KeyError: ..."
+        checked.wrong("SW104", said, node.type or node, help=help)
 
 
 def check_flow(checked: Checked) -> None:
@@ -217,13 +205,9 @@ def _compares_equal(checked: Checked, node: ast.Attribute) -> bool:
 
 
 def _decides(checked: Checked, cls: type, said: str, node: ast.AST) -> None:
-    checked.wrong(
-        "SW106",
-        f"{cls.__name__} is symmetric, but {said}.",
-        node,
-        why="Instances of a symmetric role are interchangeable: swapping two must change nothing.",
-        help="Give the role a field, or remove symmetric=True.",
-    )
+    why = "Instances of a symmetric role are interchangeable: swapping two must change nothing."
+    help = "Give the role a field, or remove symmetric=True."
+    checked.wrong("SW106", f"{cls.__name__} is symmetric, but {said}.", node, why=why, help=help)
 
 
 _NO_ANSWER = "Only a comparison may give it, to say that it cannot tell."

@@ -62,10 +62,7 @@ def _instead(namespace: dict[str, object], cls: type, node: ast.Attribute) -> st
 
 
 def check_private(tree: SpecTree, _: Effects, mistakes: Mistakes) -> None:
-    """SW127: ``self.__n``, which Python calls ``_Class__n`` inside of a class; once for each name.
-
-    Methods are compiled again without their class, where the name would be another one.
-    """
+    """SW127: ``self.__n`` in a class; methods are compiled again without their class."""
     for module in tree.loading.modules:
         for cls in walk(module.source.tree) if module.source.dialect != "fizz" else ():
             made = module.namespace.get(cls.name) if isinstance(cls, ast.ClassDef) else None
@@ -74,19 +71,14 @@ def check_private(tree: SpecTree, _: Effects, mistakes: Mistakes) -> None:
             found = {_word(node): node for node in reversed(walk(cls))}
             for word, node in found.items():
                 if word[:2] == "__" and word[-2:] != "__":
-                    mistakes.add(
-                        "SW127",
-                        f"'{word}' has two underscores in front, in a class.",
-                        at=module.source.span(node),
-                        why="Python gives such names the name of their class too.",
-                        help=f"Write {word[1:]}, with one underscore.",
-                    )
+                    said = f"'{word}' has two underscores in front, in a class."
+                    why = "Python gives such names the name of their class too."
+                    help = f"Write {word[1:]}, with one underscore."
+                    mistakes.add("SW127", said, at=module.source.span(node), why=why, help=help)
 
 
 def check_equal(tree: SpecTree, _: Effects, mistakes: Mistakes) -> None:
-    """SW123: what was written into a class after it was looked at, by a decorator such as
-    `dataclass` or a statement; and an enum that says itself what its members equal.
-    """
+    """SW123: methods written into a class by a decorator; enums with an ``__eq__``."""
     for cls in (*tree.roles, *tree.records):
         try:
             check_own(cls, Role if issubclass(cls, Role) else Record, LOOKING)
@@ -213,21 +205,15 @@ _INSTEAD = {
 
 
 def check_methods(checked: Checked) -> None:
-    """SW122: a method that the value of a field does not have; functions for dataclasses. SW124:
-    a method without self; SW125: a choice among what has no elements.
-    """
+    """SW122: methods that a field's value lacks; SW124: no self; SW125: a choice of one."""
     _check_self(checked)
     for node, scope in checked.types.nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
             kind = _declared_kind(checked, node.value, scope)
             if kind is not None and not hasattr(kind, node.attr):
                 known = [name for name in dir(kind) if name[:1] != "_"]
-                checked.wrong(
-                    "SW122",
-                    f"{shortened(node.value)} is a {kind.__name__}, which has no '{node.attr}'.",
-                    attribute_name(node),
-                    help=_others(node.attr, known),
-                )
+                said = f"{shortened(node.value)} is a {kind.__name__}, which has no '{node.attr}'."
+                checked.wrong("SW122", said, attribute_name(node), help=_others(node.attr, known))
         elif isinstance(node, ast.Call):
             _check_dataclasses(checked, node, scope)
             _check_choice(checked, node, scope)
@@ -239,12 +225,9 @@ def _check_self(checked: Checked) -> None:
     takes = [*found.posonlyargs, *found.args, found.vararg]
     if function.owner is None or function.is_static or any(takes):
         return
-    checked.wrong(
-        "SW124",
-        f"The method '{function.name}' takes no parameter, and is called with its instance.",
-        function.node,
-        help=f"Write def {function.name}(self), or put it on module level.",
-    )
+    said = f"The method '{function.name}' takes no parameter, and is called with its instance."
+    help = f"Write def {function.name}(self), or put it on module level."
+    checked.wrong("SW124", said, function.node, help=help)
 
 
 def _check_choice(checked: Checked, node: ast.Call, scope: Scope) -> None:
@@ -257,18 +240,11 @@ def _check_choice(checked: Checked, node: ast.Call, scope: Scope) -> None:
     if single:
         text = shortened(node.args[0])
         parts = f"list({text})" if hasattr(hint, "__iter__") else f"[{text}]"
+        what = {int: "an integer", bool: "a truth value"}.get(hint, f"a {hint.__name__}")
         several = f"range({text})" if hint is int else parts
-        checked.wrong(
-            "SW125",
-            f"any_of chooses among several; {text} is {_article(hint)}.",
-            node.args[0],
-            help=f"Give it a list, a set, a range: any_of({several}).",
-        )
-
-
-def _article(hint: type) -> str:
-    names: dict[type, str] = {int: "an integer", bool: "a truth value"}
-    return names.get(hint, f"a {hint.__name__}")
+        said = f"any_of chooses among several; {text} is {what}."
+        help = f"Give it a list, a set, a range: any_of({several})."
+        checked.wrong("SW125", said, node.args[0], help=help)
 
 
 def _others(name: str, known: list[str]) -> str:
@@ -303,9 +279,5 @@ def _check_dataclasses(checked: Checked, node: ast.Call, scope: Scope) -> None:
     if attribute(found, "__module__", "") != "dataclasses" or cls is None:
         return
     if issubclass(cls, Record):
-        checked.wrong(
-            "SW122",
-            f"{shortened(node.args[0])} is a record, no dataclass, as dataclasses.{name} needs.",
-            node.func,
-            help=_INSTEAD[name],
-        )
+        said = f"{shortened(node.args[0])} is a record, no dataclass, as dataclasses.{name} needs."
+        checked.wrong("SW122", said, node.func, help=_INSTEAD[name])

@@ -41,13 +41,9 @@ def check_property(checked: Checked) -> None:
         else:
             statement = _statement(place.node, cause.node)
             message = f"The property '{name}' changes the state ({shortened(statement)}{through})."
-        checked.mistakes.add(
-            "SW103",
-            message,
-            at=place.span(cause.node),
-            why="Properties only read.",
-            help="To record history, write an Auxiliary field in the action.",
-        )
+        why = "Properties only read."
+        help = "To record history, write an Auxiliary field in the action."
+        checked.mistakes.add("SW103", message, at=place.span(cause.node), why=why, help=help)
 
 
 def _statement(function: ast.FunctionDef, node: ast.AST) -> ast.AST:
@@ -89,12 +85,8 @@ def _check_store(checked: Checked, target: ast.expr, value: ast.expr, scope: Sco
     owner = spec_class(cls)
     what = f"{owner.__name__}.{target.attr}" if owner and isinstance(target, ast.Attribute) else ""
     close = _close(constant[0], domain)
-    checked.wrong(
-        "SW201",
-        f"{what or ast.unparse(target)} cannot be {constant[0]!r}. It is {domain.text}.",
-        value,
-        help=close,
-    )
+    said = f"{what or ast.unparse(target)} cannot be {constant[0]!r}. It is {domain.text}."
+    checked.wrong("SW201", said, value, help=close)
 
 
 def _check_element(
@@ -108,12 +100,9 @@ def _check_element(
         return
     name = target.value.id
     new = shortened(value) if value is not None else "..."
-    checked.wrong(
-        "SW202",
-        f"'{name}' is {source}, which is a value and does not change.",
-        target,
-        help=f"Remove it, then put in replace({name}, {target.attr}={new}).",
-    )
+    said = f"'{name}' is {source}, which is a value and does not change."
+    help = f"Remove it, then put in replace({name}, {target.attr}={new})."
+    checked.wrong("SW202", said, target, help=help)
 
 
 def _domain(checked: Checked, target: ast.expr, scope: Scope) -> Domain | None:
@@ -163,12 +152,8 @@ def _check_comparison(checked: Checked, node: ast.Compare, scope: Scope) -> None
                 continue
             domain = domain_of(bare(hint))
             if not domain.admits(constant[0]):
-                checked.doubtful(
-                    "SW605",
-                    f"{shortened(value)} is never {constant[0]!r}. It is {domain.text}.",
-                    literal,
-                    help=_close(constant[0], domain),
-                )
+                said = f"{shortened(value)} is never {constant[0]!r}. It is {domain.text}."
+                checked.doubtful("SW605", said, literal, help=_close(constant[0], domain))
 
 
 _DECLARED = "Fields are declared in the class body with a type."
@@ -191,12 +176,9 @@ def _check_old(checked: Checked, node: ast.Attribute, scope: Scope) -> None:
     """SW121: ``old.n``, as if it were the state before the step."""
     name = getattr(node.value, "id", "")
     if name not in scope and checked.function.module.namespace.get(name) is old:
-        checked.wrong(
-            "SW121",
-            f"'{name}' is a function, which has no '{node.attr}'.",
-            node,
-            help=f"Give it what you want the value before the step of: {name}(x.{node.attr}).",
-        )
+        said = f"'{name}' is a function, which has no '{node.attr}'."
+        help = f"Give it what you want the value before the step of: {name}(x.{node.attr})."
+        checked.wrong("SW121", said, node, help=help)
 
 
 def _check_ahead(checked: Checked, node: ast.Call, scope: Scope) -> None:
@@ -312,13 +294,10 @@ def check_assigned(checked: Checked) -> None:
 
 
 def _global(checked: Checked, node: ast.Global, name: str) -> None:
-    checked.wrong(
-        "SW102",
-        f"'{name}' is a variable of the module, which is no part of the state.",
-        node,
-        why="The checker goes back and forth between states; such a variable would not.",
-        help=field_instead(name, checked.function.module.namespace.get(name)),
-    )
+    said = f"'{name}' is a variable of the module, which is no part of the state."
+    why = "The checker goes back and forth between states; such a variable would not."
+    help = field_instead(name, checked.function.module.namespace.get(name))
+    checked.wrong("SW102", said, node, why=why, help=help)
 
 
 def field_instead(name: str, value: object) -> str:
@@ -360,23 +339,16 @@ def check_statements(checked: Checked) -> None:
         if isinstance(value, ast.Compare) or (
             isinstance(value, ast.BoolOp | ast.UnaryOp) and _compares(value)
         ):
-            checked.wrong(
-                "SW107",
-                "This comparison has no effect.",
-                value,
-                help=f"A property gives it back: return {text}"
-                if checked.is_property
-                else f"A guard is require({text}); an assignment has a single '='.",
-            )
+            said = "This comparison has no effect."
+            help = f"A guard is require({text}); an assignment has a single '='."
         elif isinstance(value, ast.Name | ast.Attribute):
-            checked.wrong(
-                "SW107",
-                f"This statement only names '{text}'; it has no effect.",
-                value,
-                help=f"A property gives it back: return {text}"
-                if checked.is_property
-                else f"A call is {text}(), a guard is require({text}).",
-            )
+            said = f"This statement only names '{text}'; it has no effect."
+            help = f"A call is {text}(), a guard is require({text})."
+        else:
+            continue
+        if checked.is_property:
+            help = f"A property gives it back: return {text}"
+        checked.wrong("SW107", said, value, help=help)
 
 
 def _compares(node: ast.AST) -> bool:

@@ -45,7 +45,8 @@ class _Known:
     def forget(self, node: ast.AST) -> None:
         """Know nothing any more of what a statement may do."""
         bound = stored(node)
-        replaced = [ast.unparse(n) for n in walk(node) if _is_store(n)]
+        attributes = [n for n in walk(node) if isinstance(n, ast.Attribute)]
+        replaced = [ast.unparse(n) for n in attributes if not isinstance(n.ctx, ast.Load)]
         for name in list(self.places):
             if name in bound or any(_within(self.places[name], text) for text in replaced):
                 del self.places[name]
@@ -152,10 +153,6 @@ def _within(place: str, text: str) -> bool:
     return place == text or place.startswith((f"{text}.", f"{text}["))
 
 
-def _is_store(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
-
-
 def changed_in(node: ast.AST) -> ast.expr | None:
     """What a node changes, if it is an assignment to a part of something or a changing method."""
     if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
@@ -203,9 +200,7 @@ def _remembers(mistakes: Mistakes, how: str, name: str, at: Span) -> None:
 def _check_caches(
     tree: SpecTree, effects: Effects, reached: list[Function], mistakes: Mistakes
 ) -> None:
-    """SW104 for caches that are no decorators of a function: ``total = cache(_total)``, and
-    `functools.cached_property`.
-    """
+    """SW104 for ``total = cache(_total)`` and `functools.cached_property`."""
     used = {
         word
         for function in reached
@@ -330,13 +325,10 @@ def _look_at_class(
     if known is None or node.attr in getattr(value, "_fields", ()):
         return
     what = "class" if isinstance(value, type) else "function"
-    mistakes.add(
-        "SW102",
-        f"{_shown(node)} changes an attribute of a {what}, which is no part of the state.",
-        at=function.span(node),
-        why="The checker goes back and forth between states; such an attribute would not.",
-        help=field_instead(node.attr, known.get(node.attr)),
-    )
+    said = f"{_shown(node)} changes an attribute of a {what}, which is no part of the state."
+    why = "The checker goes back and forth between states; such an attribute would not."
+    help = field_instead(node.attr, known.get(node.attr))
+    mistakes.add("SW102", said, at=function.span(node), why=why, help=help)
 
 
 def _shown(node: ast.AST) -> str:

@@ -25,9 +25,7 @@ _CRASH = re.compile(r"(?:^|_)(?:crash|crashes|die|dies|kill|reboot|restart)(?:_|
 
 
 def warn_of_function(checked: Checked) -> None:
-    """SW601 a guard written as ``if``; SW602 ``print`` in a step; SW606 a crash that flows
-    survive.
-    """
+    """SW601 a guard written as ``if``; SW602 ``print``; SW606 a crash that flows survive."""
     function = checked.function
     if function.marked("action"):
         _guard(checked)
@@ -37,31 +35,21 @@ def warn_of_function(checked: Checked) -> None:
     for node in walk(function.node):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print":
             if "print" not in function.module.namespace:
-                checked.doubtful(
-                    "SW602",
-                    "This prints when the checker learns a step, not when the step is taken.",
-                    node,
-                    help="To see what happens in a run, look at a trace: statewalk show.",
-                )
+                said = "This prints when the checker learns a step, not when the step is taken."
+                help = "To see what happens in a run, look at a trace: statewalk show."
+                checked.doubtful("SW602", said, node, help=help)
 
 
 def _guard(checked: Checked) -> None:
     body = checked.function.body()
     if len(body) != 1 or not isinstance(body[0], ast.If) or body[0].orelse:
         return
-    if _mentions_constants_only(checked, body[0].test):
+    names = [n.id for n in walk(body[0].test) if isinstance(n, ast.Name)]
+    if all(name in checked.function.module.constants for name in names):
         return
-    checked.doubtful(
-        "SW601",
-        f"Where this is false, '{checked.function.name}' is a step that changes nothing.",
-        body[0].test,
-        help=f"If it is meant as a guard: require({shortened(body[0].test)})",
-    )
-
-
-def _mentions_constants_only(checked: Checked, test: ast.expr) -> bool:
-    names = [n.id for n in walk(test) if isinstance(n, ast.Name)]
-    return all(n in checked.function.module.constants for n in names)
+    said = f"Where this is false, '{checked.function.name}' is a step that changes nothing."
+    help = f"If it is meant as a guard: require({shortened(body[0].test)})"
+    checked.doubtful("SW601", said, body[0].test, help=help)
 
 
 def _crash(checked: Checked) -> None:
@@ -73,16 +61,12 @@ def _crash(checked: Checked) -> None:
     flow = next((f for f in own if has_blocks(f) or f.is_flow), None)
     reached = checked.effects.reached_from(function)
     calls = (n for f in reached for n in walk(f.node) if isinstance(n, ast.Call))
-    if flow is None or any(
-        getattr(call.func, "id", "") in ("interrupt", "crash") for call in calls
-    ):
+    ending = any(getattr(call.func, "id", "") in ("interrupt", "crash") for call in calls)
+    if flow is None or ending:
         return
-    checked.doubtful(
-        "SW606",
-        f"'{flow.name}' goes on after '{function.name}': a suspended flow is not ended by it.",
-        function.node,
-        help="If the instance forgets what it was doing: interrupt(self), or crash(self)",
-    )
+    said = f"'{flow.name}' goes on after '{function.name}': a suspended flow is not ended by it."
+    help = "If the instance forgets what it was doing: interrupt(self), or crash(self)"
+    checked.doubtful("SW606", said, function.node, help=help)
 
 
 def warn_of_old(checked: Checked) -> None:
@@ -141,12 +125,9 @@ def warn_of_history(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> Non
             found = next(_read_in(effects, function, auxiliary), None)
             if found is not None:
                 node, place = found
-                mistakes.warn(
-                    "SW604",
-                    f"The step '{action.name}' reads {place}, which is an Auxiliary field.",
-                    at=function.span(node),
-                    help="With --view on it is refused: such a field may decide nothing.",
-                )
+                said = f"The step '{action.name}' reads {place}, which is an Auxiliary field."
+                help = "With --view on it is refused: such a field may decide nothing."
+                mistakes.warn("SW604", said, at=function.span(node), help=help)
                 break
 
 
@@ -195,12 +176,8 @@ def warn_of_crashes(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> Non
     if not ephemeral or "role_crashes" in tree.loading.declared.options or may_crash(tree):
         return
     for name, at in _declared(tree, ephemeral):
-        mistakes.warn(
-            "SW607",
-            f"{name} is Ephemeral, but nothing crashes.",
-            at=at,
-            help="Let roles crash at any time, crashes(True), or in a step: crash(self).",
-        )
+        help = "Let roles crash at any time, crashes(True), or in a step: crash(self)."
+        mistakes.warn("SW607", f"{name} is Ephemeral, but nothing crashes.", at=at, help=help)
 
 
 def warn_of_fields(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
@@ -213,12 +190,8 @@ def warn_of_fields(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None
             found = read if isinstance(node.ctx, ast.Load) else written
             found |= {(c.__name__, node.attr) for c in receivers.owners(node)}
     for name, at in _declared(tree, written - read - _annotated(tree, "auxiliary")):
-        mistakes.warn(
-            "SW603",
-            f"{name} is written and never read.",
-            at=at,
-            help="It only tells states apart: make it Auxiliary, or remove it.",
-        )
+        help = "It only tells states apart: make it Auxiliary, or remove it."
+        mistakes.warn("SW603", f"{name} is written and never read.", at=at, help=help)
 
 
 def warn_of_constants(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
@@ -229,12 +202,9 @@ def warn_of_constants(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> N
     asked = Asked(tree)
     for name, at in changed.items():
         if name not in asked.names and not analyse(tree).blind:
-            mistakes.warn(
-                "SW612",
-                f"{name} has no effect here: with these constants, nothing asks for it.",
-                at=at,
-                help="Leave it out, or change what switches off the steps that ask for it.",
-            )
+            said = f"{name} has no effect here: with these constants, nothing asks for it."
+            help = "Leave it out, or change what switches off the steps that ask for it."
+            mistakes.warn("SW612", said, at=at, help=help)
 
 
 def _changed(tree: SpecTree) -> Iterator[tuple[str, Span]]:

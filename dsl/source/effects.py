@@ -106,10 +106,7 @@ class Effects:
         return function
 
     def of_call(self, node: ast.Call, function: Function) -> Effect:
-        """The effect of a call in a function, the functions among its arguments taken as called.
-
-        Evaluating the arguments themselves is not included.
-        """
+        """Return the effect of a call and of functions among its arguments, but not of these."""
         scan = self._scans[id(function)]
         parts = [*scan.call(node), *scan.passed(node)]
         for argument in (*node.args, *(k.value for k in node.keywords)):
@@ -121,22 +118,18 @@ class Effects:
         """The effect of evaluating a part of a function."""
         return self._joined(self._scans[id(function)].causes(node))
 
-    def why(self, function: Function) -> Iterator[tuple[Cause, tuple[Function, ...]]]:
-        """Each known write or choice that calling a function may lead to, and the callees on the
-        way.
-        """
-        yield from self._why(function, (), {id(function)})
-
-    def _why(
-        self, function: Function, way: tuple[Function, ...], seen: set[int]
+    def why(
+        self, function: Function, way: tuple[Function, ...] = (), seen: set[int] | None = None
     ) -> Iterator[tuple[Cause, tuple[Function, ...]]]:
+        """Yield each known write or choice of a function, with the callees on the way."""
+        seen = {id(function)} if seen is None else seen
         for cause in self.causes[id(function)]:
             if cause.effect == "effects" and cause.known:
                 yield cause, way
             for callee in () if cause.unsure else cause.callees:
                 if id(callee) not in seen:
                     seen.add(id(callee))
-                    yield from self._why(callee, (*way, callee), seen)
+                    yield from self.why(callee, (*way, callee), seen)
 
     def callees(self, node: ast.Call, function: Function, *, sure: bool = False) -> list[Function]:
         """The functions of the spec that a call may reach; ``sure``: it is no call of Python's."""
@@ -176,11 +169,8 @@ class Effects:
         found = self._methods.get(name, [])
         if owner is None:
             return found
-        return [
-            f
-            for f in found
-            if f.owner and (issubclass(f.owner, owner) or issubclass(owner, f.owner))
-        ]
+        own = [(f, f.owner) for f in found if f.owner]
+        return [f for f, cls in own if issubclass(cls, owner) or issubclass(owner, cls)]
 
     def receivers(self, function: Function) -> Receivers:
         """What is known of the receivers of attributes in a function."""
@@ -307,9 +297,8 @@ class _Scan:
             if name in PURE_NAMES:
                 made = [f for n in MAKING if value is replace for f in self.effects.methods(n)]
                 return Cause(node, "pure", text, callees=tuple(made))
-            return Cause(
-                node, "reads" if name in ("old", "instances") else "effects", text, known=False
-            )
+            reads = name in ("old", "instances")
+            return Cause(node, "reads" if reads else "effects", text, known=False)
         if getattr(builtins, name, None) is value and value is not None:
             return Cause(node, "effects" if name in DOING_BUILTINS else "pure", text, known=False)
         if is_pure_library(value):
@@ -365,20 +354,15 @@ class _Scan:
                     yield Cause(argument, "pure", text, callees=callees, unsure=unsure)
 
     def _is_followed(self, node: ast.expr) -> bool:
-        """Whether what a function does that is handed on is seen elsewhere: where it stands, or by
-        its name.
-        """
+        """Return whether the effects of a function that is handed on are seen elsewhere."""
         match node:
             case ast.Lambda() | ast.Constant():
                 return True
             case ast.Name(id=name):
                 return name in self.nested or name not in self.bound
             case ast.Attribute(attr=name):
-                return (
-                    bool(self.methods(node))
-                    or name in LOOKING_METHODS
-                    or callable(meaning(node, self.namespace))
-                )
+                known = bool(self.methods(node)) or name in LOOKING_METHODS
+                return known or callable(meaning(node, self.namespace))
             case ast.Call(func=func):
                 return is_pure_library(meaning(func, self.namespace))
         return False

@@ -30,10 +30,7 @@ _FOLDABLE = (
 
 
 def fold_constants(tree: SpecTree) -> None:
-    """Give every function a syntax tree without the branches that the constants exclude.
-
-    Functions that gave way before are still called so.
-    """
+    """Drop the branches of functions that the constants exclude."""
     for function in tree.functions:
         function.gives_way = function.gives_way or function.is_flow
         function.node = _Fold(function).visit(copied(function.node))

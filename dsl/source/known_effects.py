@@ -59,9 +59,7 @@ def called_back(node: ast.Call) -> Iterator[ast.expr]:
 
 
 def attribute(value: object, name: str, default: Any = None) -> Any:
-    """What a value of a module has under a name of Python's. Its own ``__getattr__`` may raise
-    anything.
-    """
+    """Return an attribute of a value, whose own ``__getattr__`` may raise anything."""
     try:
         return getattr(value, name, default)
     except Exception:

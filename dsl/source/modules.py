@@ -141,10 +141,7 @@ class Loading:
     def run(
         self, source: Source, name: str, package: str = "", *, part: bool = True
     ) -> types.ModuleType:
-        """Run a module's code with constants overridden as they are stored.
-
-        ``part``: it is part of the spec, not a helper that happens to lie with it.
-        """
+        """Run a module with constants overridden; ``part``: it is no helper of the spec."""
         FILES.add(source.path)
         module = self.by_name[name] = self._begin(name, source)
         module.__package__ = package
@@ -200,9 +197,7 @@ class Loading:
         return compile(tree, source.path, "exec", dont_inherit=True, optimize=level)
 
     def _mark_replaced(self, tree: ast.Module, source: Source) -> None:
-        """Let each function that a mutant stands in for become that one where it is defined, so
-        that nobody ever has the other.
-        """
+        """Decorate each function that a mutant replaces, where it is defined."""
         for node in walk(tree):
             if isinstance(node, ast.FunctionDef) and (source.path, node.lineno) in self.stand_ins:
                 name = ast.Name(_STAND_IN, ast.Load())
@@ -234,13 +229,9 @@ class Loading:
             if isinstance(node, ast.Assert) and span == source.span(node):
                 span = source.span(node.test)
         shown = ", ".join(f"{name}={value!r}" for name, value in self.constants.items())
-        return SpecError(
-            "SW304",
-            f"An assumption on the constants is false{': ' + str(error) if str(error) else ''}.",
-            at=span,
-            why=f"Constants: {shown}." if shown else "",
-            help="Choose other constants with --set.",
-        )
+        said = f"An assumption on the constants is false{': ' + str(error) if str(error) else ''}."
+        why = f"Constants: {shown}." if shown else ""
+        return SpecError("SW304", said, at=span, why=why, help="Choose other constants with --set.")
 
     def _import(
         self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
@@ -262,9 +253,7 @@ class Loading:
         return self.by_name[full if fromlist else chain[0]]
 
     def is_own(self, name: str) -> bool:
-        """Whether a module is run for this load alone: done already, a spec module, below one, or a
-        helper that lies with the spec.
-        """
+        """Return whether a module is run for this load alone."""
         outer = name.rpartition(".")[0]
         if name in self.by_name:
             return True
@@ -390,10 +379,6 @@ def loading_of(
 def _too_early(error: BaseException, at: Span | None) -> SpecError:
     """What only a step can do, asked for by the text of a module itself."""
     said = "The state is asked for" if isinstance(error, NeedsState) else "A guard is false"
-    return SpecError(
-        "SW303",
-        f"{said} while the spec is loaded.",
-        at=at,
-        why="There is no state yet: it begins with the fields' defaults and @init.",
-        help="Do this in @init, an action or a property. An assumption on constants is an assert.",
-    )
+    why = "There is no state yet: it begins with the fields' defaults and @init."
+    help = "Do this in @init, an action or a property. An assumption on constants is an assert."
+    return SpecError("SW303", f"{said} while the spec is loaded.", at=at, why=why, help=help)

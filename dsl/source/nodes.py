@@ -74,9 +74,7 @@ def _add_parts(nodes: list[ast.AST], found: list[ast.AST]) -> None:
 
 
 class Transformer(ast.NodeTransformer):
-    """Puts what a visit gives in the place of what was visited: a node; in a list also several, or
-    none.
-    """
+    """Replaces nodes with what a visit returns: a node; in a list also several, or none."""
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         content = node.__dict__
@@ -117,9 +115,7 @@ _FIRST = ast.Pass(lineno=1, col_offset=0, end_lineno=1, end_col_offset=0)
 
 
 def too_deep(root: ast.AST) -> ast.AST | None:
-    """A node that is further below a module than anything that goes through trees has to reach:
-    all do so by calling themselves, and Python's own compiler too.
-    """
+    """Return a node that is nested deeper than `MAX_DEPTH`, if there is one."""
     level = [root]
     for _ in range(MAX_DEPTH):
         below: list[ast.AST] = []
@@ -186,9 +182,7 @@ _HOLDING = (ast.Module, ast.ClassDef, ast.If, ast.Try, ast.ExceptHandler, ast.Wi
 
 
 def exchanged(node: _Node, instead: Mapping[ast.AST, list[ast.stmt]]) -> _Node:
-    """A module, class or ``if`` with others in the place of some statements; what stands in
-    functions stays as it is.
-    """
+    """Return a module, class or ``if`` with some statements replaced, functions aside."""
     made = copy(node)
     for name in ("body", "orelse", "handlers", "finalbody"):
         block: list[Any] = []
@@ -205,9 +199,7 @@ _SHARED = (ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop)
 
 @cache
 def _parts(kind: type[ast.AST]) -> tuple[frozenset[str], tuple[str, ...]]:
-    """What a node holds: its fields, its place, what our own kinds of nodes declare besides, and
-    the statement that a block was read from. Then those of them that may be nodes or lists.
-    """
+    """Return the attributes that make up a node, and those of them that hold nodes."""
     own = [
         name
         for base in kind.__mro__
@@ -257,9 +249,7 @@ def meaning(node: ast.expr, namespace: dict[str, Any]) -> Any:
 
 
 def made_text(node: ast.AST) -> list[ast.expr]:
-    """What a node makes text of: ``str(x)``, ``f"{x}"``, ``"%s" % x``, ``"{}".format(x)``; of what
-    is written as a list or the like its parts.
-    """
+    """Return what a node makes text of, e.g. by ``str(x)`` or ``f"{x}"``; of a list its parts."""
     found: list[ast.expr] = []
     match node:
         case ast.Call(func=ast.Name("str" | "repr" | "format" | "ascii"), args=args):

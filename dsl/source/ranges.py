@@ -147,13 +147,8 @@ def _looked_up(
         else:
             wrong = f"The values of {what} cannot be found: {type(error).__name__}: {error}."
             help = ""
-    mistakes.add(
-        "SW112",
-        wrong,
-        at=function.span(default),
-        why="The values of a parameter are looked up once, before there is a state.",
-        help=help,
-    )
+    why = "The values of a parameter are looked up once, before there is a state."
+    mistakes.add("SW112", wrong, at=function.span(default), why=why, help=help)
     return None
 
 

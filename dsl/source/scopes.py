@@ -104,9 +104,7 @@ def locals_of(function: ast.AST) -> set[str]:
 def around(
     node: ast.AST, namespace: Mapping[str, Any], own: set[str] | None = None
 ) -> dict[str, Any]:
-    """What names of a module mean in a function of it: not those that are local there, ``own``
-    where they are known.
-    """
+    """Return what a function's free names mean, from the module's namespace."""
     own = locals_of(node) if own is None else own
     return {name: value for name, value in namespace.items() if name not in own}
 
@@ -130,9 +128,7 @@ def bound(*nodes: ast.AST) -> frozenset[str]:
 
 
 def free(*nodes: ast.AST) -> set[str]:
-    """Names that nodes need from outside: not those that a function, lambda or comprehension inside
-    binds where they stand. A name may be both, outside and inside of one.
-    """
+    """Return the names that nodes need from outside."""
     return set().union(*map(_free, nodes))
 
 

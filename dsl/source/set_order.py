@@ -58,11 +58,9 @@ def _asking(name: str, what: str) -> Callable[..., Any]:
     def ask(*given: Any) -> Any:
         if sys._getframe(1).f_code.co_name == "__hash__":
             return asked(*given)
-        raise SpecError(
-            "SW104",
-            f"'{name}(...)' gives {what}, which differs from run to run.",
-            help="Compare the values themselves, or number them: values.index(x).",
-        )
+        said = f"'{name}(...)' gives {what}, which differs from run to run."
+        help = "Compare the values themselves, or number them: values.index(x)."
+        raise SpecError("SW104", said, help=help)
 
     ask.__name__ = ask.__qualname__ = name
     return ask
@@ -91,17 +89,12 @@ def type_of(value: Any) -> type:
 
 
 def dict_of(value: Any) -> Any:
-    """What ``value.__dict__`` and ``vars(value)`` are in a spec.
-
-    Raises:  SpecError[SW213] for a role in a run, whose fields are in the state.
-    """
+    """Return ``vars(value)`` for a spec. Raises SpecError[SW213] for a role in a run."""
     if isinstance(value, Role) and binding.view is not None:
         name = value._fields[0] if value._fields else "field"
-        raise SpecError(
-            "SW213",
-            f"The fields of {value!r} are in the state, and not in its __dict__.",
-            help=f"Name the fields that you mean: role.{name}, or getattr(role, name).",
-        )
+        said = f"The fields of {value!r} are in the state, and not in its __dict__."
+        help = f"Name the fields that you mean: role.{name}, or getattr(role, name)."
+        raise SpecError("SW213", said, help=help)
     return vars(value)
 
 
@@ -177,9 +170,7 @@ def _is_ours(generator: GeneratorType[Any, Any, Any]) -> bool:
 
 
 def _unsettled(value: Any) -> bool:
-    """Whether there is one of Python's own sets, or a generator, however deep in a value that may
-    hold itself. Raises SpecError[SW104] as `settled` does.
-    """
+    """Return whether a value holds a plain set or generator. Raises SpecError[SW104]."""
     pending, met = [value], set()
     while pending:
         part = pending.pop()

@@ -122,9 +122,7 @@ def is_installed(file: str) -> bool:
 
 
 def package_in(file: str) -> str:
-    """The package or module below a folder of installed ones that a file belongs to; empty where it
-    lies in none.
-    """
+    """Return the installed package or module that a file belongs to, or an empty text."""
     parts = Path(file).parts
     for at, part in enumerate(parts[:-1]):
         if part in _INSTALLED:
@@ -256,11 +254,8 @@ def read_text(path: str) -> str:
     try:
         return data.decode("utf-8-sig")  # some editors write a mark at the start
     except UnicodeDecodeError as error:
-        raise SpecError(
-            "SW100",
-            f"{path} is not text (byte {error.start}).",
-            help="A spec is a UTF-8 text file.",
-        ) from None
+        help = "A spec is a UTF-8 text file."
+        raise SpecError("SW100", f"{path} is not text (byte {error.start}).", help=help) from None
 
 
 def no_file(path: str) -> RunError:
@@ -275,11 +270,8 @@ def no_file(path: str) -> RunError:
 def parse_source(path: str, text: str) -> Source:
     """Parse the text of a spec module. Raises SpecError[SW100]."""
     if "\x00" in text:
-        raise SpecError(
-            "SW100",
-            f"{path} is not text (it holds a zero byte).",
-            help="A spec is a UTF-8 text file.",
-        )
+        said = f"{path} is not text (it holds a zero byte)."
+        raise SpecError("SW100", said, help="A spec is a UTF-8 text file.")
     try:
         tree = ast.parse(text, "")  # given a file, Python takes columns from 1 kB of it
     except SyntaxError as error:
@@ -300,9 +292,7 @@ _UNPACKED_DICT = _UNPACKED[0], "Write a loop more: {k: v for d in ds for k, v in
 
 
 def _refuse_unread(source: Source) -> None:
-    """Raise SpecError[SW100] for syntax of newer Pythons that no spec may use; older ones have
-    refused it themselves.
-    """
+    """Raise SpecError[SW100] for syntax of newer Pythons that no spec may use."""
     for node in walk(source.tree):
         if isinstance(node, _TEMPLATE):
             name, help = _UNREAD
@@ -331,9 +321,7 @@ def defaults(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr]]:
 
 
 def without_ranges(tree: ast.Module) -> ast.Module:
-    """A module as Python is to run it: nothing is chosen where a function is defined. It is
-    changed.
-    """
+    """Remove the choices from defaults of functions; the tree is changed."""
     for node in walk(tree):
         if isinstance(node, ast.FunctionDef):
             found = node.args
@@ -365,10 +353,9 @@ def check_hidden_types(source: Source) -> None:
                 hidden.setdefault(name, field)
             for node in walk(field.annotation) if hidden else ():
                 if isinstance(node, ast.Name) and node.id in hidden:
+                    said = f"The field '{node.id}' hides the type {node.id} here."
+                    why = "Python assigns the default first, and the annotation means that."
+                    help = f"Give the field another name, such as {node.id}_."
                     raise SpecError(
-                        "SW110",
-                        f"The field '{node.id}' hides the type {node.id} here.",
-                        at=source.span(hidden[node.id].target),
-                        why="Python assigns the default first, and the annotation means that.",
-                        help=f"Give the field another name, such as {node.id}_.",
+                        "SW110", said, at=source.span(hidden[node.id].target), why=why, help=help
                     )

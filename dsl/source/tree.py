@@ -132,9 +132,7 @@ class SpecTree:
         return [p for _, lead, _ in self.leads for p in (lead.premise, lead.conclusion)]
 
     def hints(self, cls: type) -> dict[str, Any]:
-        """The types of the fields of a class, as the modules name them where the fields are
-        written. Raises what evaluating them raises.
-        """
+        """Return the types of a class's fields. Raises what evaluating them raises."""
         found: dict[str, Any] = {}
         for base in reversed(cls.__mro__):
             declared = {} if base in (Role, Record) else annotations_of(base)

@@ -102,9 +102,7 @@ def _named(module: ast.AST) -> Iterator[str]:
 
 
 def _others(tree: SpecTree) -> Iterator[Function]:
-    """Functions in the texts of the modules that are none of the tree's: under a decorator of the
-    spec's own, in a table, in a class of a class. They may be called from anywhere.
-    """
+    """Yield functions of the modules that are not in the tree; anybody may call them."""
     read = {(f.module.name, f.node.lineno) for f in tree.functions}
     for module in tree.loading.modules:
         todo: list[ast.AST] = [tree.text_of(module)]
@@ -156,12 +154,7 @@ class _Uses:
     """The uses of fields in one function."""
 
     def __init__(
-        self,
-        tree: SpecTree,
-        result: Analysis,
-        function: Function,
-        called: Set[str],
-        own: Set[str],
+        self, tree: SpecTree, result: Analysis, function: Function, called: Set[str], own: Set[str]
     ) -> None:
         self.tree = tree
         self.result = result
@@ -197,12 +190,10 @@ class _Uses:
     def classify(self, node: ast.expr) -> Usage:
         """What one mention of a field does."""
         parent = self.parents.get(node)
-        if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
-            return Usage(written=True, listed=True, pointwise=False)
-        if self.is_answered(parent):
+        stored = not isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+        stored |= isinstance(parent, ast.AugAssign) and parent.target is node
+        if stored or self.is_answered(parent):
             return _ANYTHING
-        if isinstance(parent, ast.AugAssign) and parent.target is node:
-            return Usage(written=True, listed=True, pointwise=False)
         if isinstance(parent, ast.Attribute):
             called = isinstance(self.parents.get(parent), ast.Call)
             if parent.attr in self.own:
@@ -216,7 +207,7 @@ class _Uses:
             if called and parent.attr in LISTING:
                 return Usage(reach=self.reach(node), listed=True, pointwise=False)
             if called:
-                return Usage(written=True, listed=True, pointwise=False)
+                return _ANYTHING
             return Usage(reach=self.reach(parent), listed=True, pointwise=False)
         if isinstance(parent, ast.Subscript) and parent.value is node:
             return Usage(reach=self.reach(parent), pointwise=False)
@@ -238,9 +229,8 @@ class _Uses:
         reach = Reach.ANYTHING
         while True:
             parent = self.parents.get(node)
-            if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
-                return reach
-            if self.is_answered(parent):
+            stored = not isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
+            if stored or self.is_answered(parent):
                 return reach
             if isinstance(parent, ast.Attribute):
                 call = self.parents.get(parent)

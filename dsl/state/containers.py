@@ -199,23 +199,10 @@ class ElementsReference(Reference):
 Sequence.register(ListReference)  # pyright: ignore[reportAttributeAccessIssue]
 Mapping.register(DictReference)  # pyright: ignore[reportAttributeAccessIssue]
 Mapping.register(EntriesReference)  # pyright: ignore[reportAttributeAccessIssue]
-refs.REFERENCES.update(
-    {
-        FrozenList: ListReference,
-        FrozenSet: SetReference,
-        FrozenBag: BagReference,
-        FrozenDict: DictReference,
-    }
-)
-refs.BY_KIND.update(
-    {
-        "list": ListReference,
-        "set": SetReference,
-        "frozenset": FrozenSetReference,
-        "bag": BagReference,
-        "dict": DictReference,
-    }
-)
+refs.BY_KIND |= {"list": ListReference, "set": SetReference, "bag": BagReference}
+refs.BY_KIND |= {"dict": DictReference, "frozenset": FrozenSetReference}
+refs.REFERENCES |= {FrozenList: ListReference, FrozenSet: SetReference}
+refs.REFERENCES |= {FrozenBag: BagReference, FrozenDict: DictReference}
 name_alike(
     *refs.BY_KIND.values(), ElementsReference, EntriesReference,
     KeysReference, ItemsReference, ValuesReference,

@@ -96,12 +96,9 @@ class Value(Cell):
 
 def taken_for_constant(place: str) -> SpecError:
     """The error of a change that was not seen coming."""
-    return SpecError(
-        "SW901",
-        f"{place} was taken for constant and is changed.",
-        why="Nothing that was read of the spec names the field where it is changed.",
-        help=f"Change it by its name in an action: self.{place.rpartition('.')[2]} = ...",
-    )
+    why = "Nothing that was read of the spec names the field where it is changed."
+    help = f"Change it by its name in an action: self.{place.rpartition('.')[2]} = ..."
+    return SpecError("SW901", f"{place} was taken for constant and is changed.", why=why, help=help)
 
 
 def sub_key(sub: Sub) -> Place:
@@ -110,10 +107,7 @@ def sub_key(sub: Sub) -> Place:
 
 
 def forget(path: Path, sub: Sub = (), held: Cell | None = None) -> None:
-    """Detach the references at or under a place that is about to be replaced.
-
-    The place is in the state, or in what ``held`` holds.
-    """
+    """Detach the references at or under a place that is replaced, in the state or in ``held``."""
     known = binding.references.get(path) if held is None else held.references
     if not known:
         return

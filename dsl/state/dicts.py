@@ -105,34 +105,19 @@ _MISSING = object()
 
 
 class _DictMethods:
-    """What both sorts of dict share, from four primitives."""
+    """What both sorts of dict share. They get, set, remove, look for and go through keys."""
 
     __slots__ = ()
 
-    def __getitem__(self, key: Any) -> Any:
-        raise NotImplementedError
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        raise NotImplementedError
-
-    def _remove(self, key: Any) -> None:
-        raise NotImplementedError
-
-    def __iter__(self) -> Iterator[Any]:
-        raise NotImplementedError
-
-    def __contains__(self, key: object) -> bool:
-        raise NotImplementedError
-
-    def get(self, key: Any, default: Any = None) -> Any:
+    def get(self: Any, key: Any, default: Any = None) -> Any:
         return self[key] if key in self else default  # noqa: SIM401 (this is get)
 
-    def setdefault(self, key: Any, default: Any = None) -> Any:
+    def setdefault(self: Any, key: Any, default: Any = None) -> Any:
         if key not in self:
             self[key] = default
         return self[key]
 
-    def pop(self, key: Any, default: Any = _MISSING) -> Any:
+    def pop(self: Any, key: Any, default: Any = _MISSING) -> Any:
         if key not in self:
             if default is _MISSING:
                 raise KeyError(key)
@@ -141,17 +126,14 @@ class _DictMethods:
         self._remove(key)
         return value
 
-    def __delitem__(self, key: Any) -> None:
+    def __delitem__(self: Any, key: Any) -> None:
         if key not in self:
             raise KeyError(key)
         self._remove(key)
 
     def popitem(self) -> Any:
-        raise SpecError(
-            "SW104",
-            "dict.popitem() takes an item that depends on how the dict was built.",
-            help="Choose a key with any_of(...), then pop it.",
-        )
+        said = "dict.popitem() takes an item that depends on how the dict was built."
+        raise SpecError("SW104", said, help="Choose a key with any_of(...), then pop it.")
 
     def keys(self) -> KeysReference:
         return KeysReference(self)
@@ -168,12 +150,12 @@ class _DictMethods:
     fromkeys = staticmethod(dict.fromkeys)
     __reversed__ = FrozenDict.__reversed__
 
-    def update(self, other: Any = (), **named: Any) -> None:
+    def update(self: Any, other: Any = (), **named: Any) -> None:
         pairs = other.items() if hasattr(other, "items") else _pairs(other)
         for key, value in (*pairs, *named.items()):
             self[key] = value
 
-    def clear(self) -> None:
+    def clear(self: Any) -> None:
         for key in list(self):
             self._remove(key)
 

@@ -60,6 +60,16 @@ def _seen(values: Iterator[Any], domain: Domain | None, of: Reference) -> Iterat
     return (seen(value, domain, of._path, key=True) for value in values)
 
 
+def _comparing(operation: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any]:
+    """Return a comparison with what is a list to a spec."""
+
+    def compared(self: ListReference, other: Any) -> Any:
+        known = isinstance(other, list)
+        return operation(list(self._freeze()), list(other)) if known else NotImplemented
+
+    return compared
+
+
 class ListReference(Sized):
     """A list in the state."""
 
@@ -96,12 +106,16 @@ class ListReference(Sized):
                     key = ("slice", index.start, index.stop, index.step)
                     return list(self._project(key, lambda v: v.part(index)))
             return [self[at] for at in range(*index.indices(len(self)))]
-        at = as_index(index)
-        if at < 0:
-            at += len(self)
-        if not self._project(("has", at), lambda v: 0 <= at < len(v)):
-            raise IndexError("list index out of range")
+        at = self._existing(index, "list index out of range")
         return self._at(("i", at), self._domain.element if self._domain else None)
+
+    def _existing(self, index: Any, error: str) -> int:
+        """Return the place of an element from the beginning. Raises IndexError where none is."""
+        at = as_index(index)
+        at += len(self) if at < 0 else 0
+        if not self._project(("has", at), lambda v: 0 <= at < len(v)):
+            raise IndexError(error)
+        return at
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if isinstance(index, slice):
@@ -113,10 +127,7 @@ class ListReference(Sized):
                 lambda old: _replaced(index, size, len(new), old),
             )
             return
-        at = as_index(index)
-        at += len(self) if at < 0 else 0
-        if not self._project(("has", at), lambda v: 0 <= at < len(v)):
-            raise IndexError("list assignment index out of range")
+        at = self._existing(index, "list assignment index out of range")
         if self._is_at(value, ("i", at)):
             return
         element = self._element(value)
@@ -125,11 +136,7 @@ class ListReference(Sized):
 
     def __delitem__(self, index: Any) -> None:
         if not isinstance(index, slice):
-            at = as_index(index)
-            at += len(self) if at < 0 else 0
-            if not self._project(("has", at), lambda v: 0 <= at < len(v)):
-                raise IndexError("list assignment index out of range")
-            self._pop(at)
+            self._pop(self._existing(index, "list assignment index out of range"))
             return
         size = len(self)
         self._change(
@@ -144,9 +151,7 @@ class ListReference(Sized):
         key: object,
         move: Callable[[int], int | None] = lambda at: None,
     ) -> None:
-        """Any change of structure; references to elements move along, or keep showing what was
-        there.
-        """
+        """Change the structure of a list; references move along or are detached."""
 
         def changed(value: Any) -> FrozenList:
             items = list(value)
@@ -203,11 +208,8 @@ class ListReference(Sized):
 
     def _index(self, element: Any, start: int, stop: int) -> int:
         e = freeze(element)
-        return int(
-            self._by_equality(
-                ("index", intern_key(e), start, stop), lambda v: index_in(list(v), e, start, stop)
-            )
-        )
+        key = ("index", intern_key(e), start, stop)
+        return int(self._by_equality(key, lambda v: index_in(list(v), e, start, stop)))
 
     def count(self, element: Any) -> int:
         e = freeze(element)
@@ -262,17 +264,8 @@ class ListReference(Sized):
             self.clear()
         return self
 
-    def __lt__(self, other: Any) -> Any:
-        return list(self._freeze()) < list(other) if isinstance(other, list) else NotImplemented
-
-    def __le__(self, other: Any) -> Any:
-        return list(self._freeze()) <= list(other) if isinstance(other, list) else NotImplemented
-
-    def __gt__(self, other: Any) -> Any:
-        return list(self._freeze()) > list(other) if isinstance(other, list) else NotImplemented
-
-    def __ge__(self, other: Any) -> Any:
-        return list(self._freeze()) >= list(other) if isinstance(other, list) else NotImplemented
+    __lt__, __le__ = _comparing(operator.lt), _comparing(operator.le)
+    __gt__, __ge__ = _comparing(operator.gt), _comparing(operator.ge)
 
 
 def as_index(index: Any) -> int:

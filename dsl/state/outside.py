@@ -73,9 +73,7 @@ def _plain(value: Any) -> Any:
 
 
 def remembered(cache: Any) -> list[Any]:
-    """What a `functools.lru_cache` would give again. Its own table, which grows, comes just before
-    the function in what Python says it refers to.
-    """
+    """Return what a `functools.lru_cache` holds: its table comes before the function."""
     found, function = gc.get_referents(cache), cache.__wrapped__
     at = max((i for i, v in enumerate(found) if v is function), default=0)
     if cache.cache_parameters()["maxsize"] is not None:

@@ -172,9 +172,7 @@ class NotPackable(Exception):
 
 
 class Packed:
-    """A packed value: what it was, and its packed parts. Hashable and comparable by canonical
-    bytes.
-    """
+    """A packed value: its kind and packed parts, compared by canonical bytes."""
 
     __slots__ = ("_bytes", "kind", "parts")
 
@@ -272,13 +270,11 @@ def unpack(value: Any) -> Any:
         return dict(zip(found[::2], found[1::2], strict=True))
     if value.kind == "bag":
         return Bag(found[0])
-    makers: dict[str, Any] = {
-        "tuple": tuple,
-        "list": list,
-        "set": OrderedSet,
-        "frozenset": OrderedFrozenSet,
-    }
-    return makers[value.kind](found)
+    return _MAKERS[value.kind](found)
+
+
+_MAKERS: dict[str, Any] = {"tuple": tuple, "list": list}
+_MAKERS |= {"set": OrderedSet, "frozenset": OrderedFrozenSet}
 
 
 def _reference(kind: type, path: Any, sub: Any, domain: Domain | None, keys: Any) -> Any:

@@ -22,12 +22,61 @@ from typing import Any, NoReturn
 from statewalk.dsl.binding import binding
 from statewalk.dsl.errors import SpecError, placed
 from statewalk.dsl.state.detaching import Cell, Sub, Value, follow, forget, sub_key, with_at
-from statewalk.dsl.values.containing import StandIn, is_container, look
 from statewalk.dsl.values.domains import Domain, outside
 from statewalk.dsl.values.ordered_sets import OrderedFrozenSet
 from statewalk.dsl.values.records import KEPT, Record, fields_of, is_property, own, private
-from statewalk.dsl.values.stored import FrozenSet, can_change, freeze, intern_key, without_roles
+from statewalk.dsl.values.stored import (
+    FrozenBag,
+    FrozenDict,
+    FrozenList,
+    FrozenSet,
+    can_change,
+    freeze,
+    intern_key,
+    without_roles,
+)
 from statewalk.dsl.view import WHOLE, Disabled, Path, Place, View
+
+_CONTAINERS = (FrozenList, FrozenSet, FrozenBag, FrozenDict, Record)
+_known: dict[type, bool] = {}  # by class: these have bases that are slow to ask
+
+
+def is_container(value: object) -> bool:
+    """Whether a value holds others that a spec has a reference to."""
+    kind = type(value)
+    found = _known.get(kind)
+    if found is None:
+        found = _known[kind] = isinstance(value, _CONTAINERS)
+    return found
+
+
+class StandIn:
+    """What stands for a container or a record of a class where only that is looked at."""
+
+    __slots__ = ("_bytes", "example")
+
+    def __init__(self, example: Any) -> None:
+        self.example = example
+        kind = type(example)
+        self._bytes = f"{kind.__module__}.{kind.__qualname__}".encode() + b"\x00\xfd"
+
+    def _canonical(self) -> bytes:
+        return self._bytes
+
+
+_stand_ins: dict[type, StandIn | None] = {}  # by class; None for one that holds nothing
+
+
+def look(value: Any) -> Any:
+    """A scalar itself; of a container or a record only the class, as a `StandIn`."""
+    kind = type(value)
+    if kind not in _stand_ins:
+        example = object.__new__(kind) if issubclass(kind, Record) else None
+        if example is None and is_container(value):
+            example = kind()
+        _stand_ins[kind] = None if example is None else StandIn(example)
+    known = _stand_ins[kind]
+    return value if known is None else known
 
 
 class NotAlone(Exception):
@@ -51,10 +100,7 @@ class _NoState:
 
 
 def alone(function: Callable[[Any], Any], value: Any) -> Any:
-    """What a function gives for a value, where the value alone decides. Raises `NotAlone`.
-
-    However a function comes to look at the state, in the end it asks the bound view.
-    """
+    """Return what a function gives for a value alone. Raises `NotAlone` if it asks the view."""
     nothing = _NoState()
     saved = binding.view, binding.before, binding.references
     binding.view = binding.before = nothing
@@ -157,10 +203,7 @@ class Reference:
         )
 
     def _checked(self, value: Any, domain: Domain | None) -> Any:
-        value = stored(value, self._path, self._sub)
-        if domain is not None and not domain.admits(value):
-            raise outside(show_place(self._path, self._sub) + "[..]", value, domain)
-        return value
+        return fitting(value, self._path, self._sub, domain, "[..]")
 
     def _member(self, value: Any, domain: Domain | None) -> Any:
         """What is stored of an element of a set or a key. Raises SpecError[SW203]."""
@@ -192,12 +235,9 @@ class Reference:
 def forbid_change(path: Path) -> None:
     """Raises SpecError[SW103] while a property is evaluated."""
     if binding.reading:
-        raise SpecError(
-            "SW103",
-            f"The property '{binding.reading}' changes the state ({show_place(path, ())}).",
-            why="Properties only read.",
-            help="To record history, let an action write it to a field.",
-        )
+        said = f"The property '{binding.reading}' changes the state ({show_place(path, ())})."
+        help = "To record history, let an action write it to a field."
+        raise SpecError("SW103", said, why="Properties only read.", help=help)
 
 
 def show_place(path: Path, sub: Sub) -> str:
@@ -210,19 +250,19 @@ def show_place(path: Path, sub: Sub) -> str:
     return text
 
 
-def stored(value: Any, path: Path, sub: Sub) -> Any:
-    """The stored form of a value that goes to a place. Raises SpecError[SW203]."""
+def fitting(value: Any, path: Path, sub: Sub, domain: Domain | None, part: str = "") -> Any:
+    """Return the stored form of a value that goes to a place. Raises SpecError[SW201, SW203]."""
     try:
-        return freeze(value)
+        value = freeze(value)
     except SpecError as error:
         raise placed(error, show_place(path, sub)) from None
+    if domain is not None and not domain.admits(value):
+        raise outside(show_place(path, sub) + part, value, domain)
+    return value
 
 
 def place(path: Path, sub: Sub, domain: Domain | None, at: Place | None = None) -> Any:
-    """What is at a place: a reference to a container or record, else the value itself.
-
-    ``at`` is ``sub`` as a key, where it is known.
-    """
+    """Return the reference to a place, or its value; ``at`` is ``sub`` as a key, if known."""
     if at is None:
         at = sub_key(sub) if sub else ()
     if domain is None or domain.kind in ("scalar", "record"):
@@ -387,10 +427,8 @@ class RecordReference(Reference):
             Record.__setattr__(_example(cls), name, value)
         if self._is_at(value, ("f", name)):
             return
-        value = stored(value, self._path, (*self._sub, ("f", name)))
         domain = getattr(cls, "_domains", {}).get(name)
-        if domain is not None and not domain.admits(value):
-            raise outside(show_place(self._path, (*self._sub, ("f", name))), value, domain)
+        value = fitting(value, self._path, (*self._sub, ("f", name)), domain)
         forget(self._path, (*self._sub, ("f", name)), self._cell)
         self._update(("set", name, intern_key(value)), lambda r: r._with(name, value))
 

@@ -20,14 +20,14 @@ from statewalk.dsl.state.dicts import entries, replace_entries
 from statewalk.dsl.state.refs import (
     Reference,
     current_view,
+    fitting,
     forbid_change,
     make,
     place,
     place_in,
-    stored,
 )
 from statewalk.dsl.values.canonical import ROLE_TAG, int_bytes, text_bytes
-from statewalk.dsl.values.domains import Domain, Kind, outside
+from statewalk.dsl.values.domains import Domain, Kind
 from statewalk.dsl.values.records import (
     LOOKING,
     check_kept,
@@ -41,9 +41,7 @@ from statewalk.dsl.view import Path
 
 
 def check_room(cls: Any, role: Any, room: object, symmetric: object) -> None:
-    """Raises SpecError[SW212] where a class of roles says no number, or is derived from one whose
-    roles come and go: those would be of both classes, and counted once; [SW119].
-    """
+    """Raise SpecError[SW119, SW212] for wrong options of a class of roles."""
     if type(symmetric) is not bool:
         raise SpecError(
             "SW119", f"symmetric= of {cls.__name__} is True or False, not {symmetric!r}."
@@ -58,11 +56,8 @@ def check_room(cls: Any, role: Any, room: object, symmetric: object) -> None:
                 f"class {base.__name__}(Shared, at_most={base._room}).",
             )
     if room is not None and (type(room) is not int or room < 1):
-        raise SpecError(
-            "SW212",
-            f"at_most of {cls.__name__} is a number from 1 on, not {room!r}.",
-            help=f"class {cls.__name__}(Role, at_most=3)",
-        )
+        said = f"at_most of {cls.__name__} is a number from 1 on, not {room!r}."
+        raise SpecError("SW212", said, help=f"class {cls.__name__}(Role, at_most=3)")
 
 
 def no_room(cls: Any) -> SpecError:
@@ -164,16 +159,10 @@ class Field:
 
     def __set__(self, role: Role, value: Any) -> None:
         path = self.path(role)
-        if (
-            isinstance(value, Reference)
-            and value._path == path
-            and not value._sub
-            and value._cell is None
-        ):
-            return
-        value = stored(value, path, ())
-        if not self.domain.admits(value):
-            raise outside(refs.show_place(path, ()), value, self.domain)
+        if isinstance(value, Reference) and value._path == path and value._cell is None:
+            if not value._sub:
+                return
+        value = fitting(value, path, (), self.domain)
         if self.constant:
             raise taken_for_constant(refs.show_place(path, ()))
         forbid_change(path)
@@ -184,12 +173,22 @@ class Field:
         elif self.layout == "entries":
             replace_entries(path, self.domain, value, keys=self.keys)
         else:
-            raise SpecError(
-                "SW901", f"{refs.show_place(path, ())} is replaced, but kept by element."
-            )
+            said = f"{refs.show_place(path, ())} is replaced, but kept by element."
+            raise SpecError("SW901", said)
 
     def __delete__(self, role: Role) -> None:
         raise no_delete(refs.show_place(self.path(role), ()))
+
+    def held(self, role: Role) -> Iterator[tuple[Path | None, Any]]:
+        """Yield the slots of the field, each with None; what it holds for good without a slot."""
+        path = self.path(role)
+        if self.constant:
+            yield None, freeze(role.__dict__.get(self.name))
+        elif self.layout != "entries":
+            yield path, None
+        elif (keys := current_view().get((*path, "keys"))) is not ABSENT:
+            yield None, keys
+            yield from (((*path, "key", intern_key(key)), None) for key in keys)
 
     def slots(self, role: Role, value: Any) -> Iterator[tuple[Path, Any]]:
         """The slots that hold a (frozen) value of the field."""
@@ -318,11 +317,8 @@ class Role:
         if name not in cls._fields and not isinstance(getattr(cls, name, None), property):
             raise no_field(cls, name, cls._fields)
         if name == "there" and cls._room is not None:
-            raise SpecError(
-                "SW212",
-                f"Whether {self!r} is there is not assigned.",
-                help=f"{cls.__name__}(...) makes one, end({self!r}) ends it.",
-            )
+            help = f"{cls.__name__}(...) makes one, end({self!r}) ends it."
+            raise SpecError("SW212", f"Whether {self!r} is there is not assigned.", help=help)
         if cls._room is not None and binding.view is not None and not self.there:
             raise _not_there(self, f"{self!r}.{name} cannot be given a value")
         object.__setattr__(self, name, value)
@@ -374,27 +370,19 @@ def no_value(role: Role, name: str) -> SpecError:
         return _not_there(role, f"{role!r}.{name} has no value")
     if cls._fizz:
         shared = isinstance(role, State)
-        return SpecError(
-            "SW208",
-            f"{name if shared else f'{role!r}.{name}'} has no value yet.",
-            why="Neither the action Init nor a step gave it one before it was looked at.",
-            help=f"Assign it in the action Init{'' if shared else f' of {cls.__name__}'}.",
-        )
-    return SpecError(
-        "SW208",
-        f"{role!r}.{name} has no value yet.",
-        why="It has no default, and neither the constructor nor an @init gave it one.",
-        help=f"Give it a default in the class body, or say {cls.__name__}({name}=...).",
-    )
+        said = f"{name if shared else f'{role!r}.{name}'} has no value yet."
+        why = "Neither the action Init nor a step gave it one before it was looked at."
+        help = f"Assign it in the action Init{'' if shared else f' of {cls.__name__}'}."
+        return SpecError("SW208", said, why=why, help=help)
+    why = "It has no default, and neither the constructor nor an @init gave it one."
+    help = f"Give it a default in the class body, or say {cls.__name__}({name}=...)."
+    return SpecError("SW208", f"{role!r}.{name} has no value yet.", why=why, help=help)
 
 
 def _not_there(role: Role, so: str) -> SpecError:
-    return SpecError(
-        "SW208",
-        f"{role!r} is not there, so {so}.",
-        why="No step has made it yet, or it has ended.",
-        help=f"Speak of what is there: instances({type(role).__name__}), role.there.",
-    )
+    said = f"{role!r} is not there, so {so}."
+    help = f"Speak of what is there: instances({type(role).__name__}), role.there."
+    return SpecError("SW208", said, why="No step has made it yet, or it has ended.", help=help)
 
 
 class State(Role):
@@ -411,9 +399,7 @@ def default_of(cls: type, name: str) -> Any:
 
 
 def _instance_in_run(cls: type[Role]) -> Any:
-    """A role made while the initial state is computed: the next of its class. In a step: the
-    first of its class that is not there.
-    """
+    """Return a role made in @init, the next one; in a step, the first not there."""
     if current_view().get((cls.__name__, -1, "@init")) is ABSENT:
         return _made_in_step(cls)
     if len(cls._instances) == cls._room:
@@ -423,12 +409,9 @@ def _instance_in_run(cls: type[Role]) -> Any:
 
 def _made_in_step(cls: type[Role]) -> Any:
     if cls._room is None:
-        raise SpecError(
-            "SW211",
-            f"{cls.__name__}(...) makes a role in a step.",
-            why="Which roles there may be is known before the search: each has its actions.",
-            help=f"Say how many: class {cls.__name__}(Role, at_most=3).",
-        )
+        why = "Which roles there may be is known before the search: each has its actions."
+        help = f"Say how many: class {cls.__name__}(Role, at_most=3)."
+        raise SpecError("SW211", f"{cls.__name__}(...) makes a role in a step.", why=why, help=help)
     for role in cls._instances:
         if not role.there and role not in binding.gone:
             return role

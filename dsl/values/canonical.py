@@ -35,24 +35,19 @@ def check_named(cls: type) -> None:
     other = binding.classes.get(cls.__name__)
     if other is not None:
         raise of_one_name(other, cls)
-    raise SpecError(
-        "SW203",
-        f"The state cannot hold a {cls.__name__}: no name in a module leads to this class.",
-        why="States, traces and reports tell classes by their names.",
-        help=f"Define it in the body of a module, or name it there: {cls.__name__} = ...",
-    )
+    said = f"The state cannot hold a {cls.__name__}: no name in a module leads to this class."
+    why = "States, traces and reports tell classes by their names."
+    help = f"Define it in the body of a module, or name it there: {cls.__name__} = ..."
+    raise SpecError("SW203", said, why=why, help=help)
 
 
 def of_one_name(one: type, other: type) -> SpecError:
     """The error of two classes that have one name."""
     places = list(dict.fromkeys(f"{c.__module__}.{c.__qualname__}" for c in (one, other)))
     where = f"both are {places[0]}" if len(places) == 1 else f"{places[0]} and {places[1]}"
-    return SpecError(
-        "SW126",
-        f"There are two classes called {one.__name__}: {where}.",
-        why="States, traces and reports tell classes by their names.",
-        help="Give one of them another name.",
-    )
+    said = f"There are two classes called {one.__name__}: {where}."
+    why = "States, traces and reports tell classes by their names."
+    return SpecError("SW126", said, why=why, help="Give one of them another name.")
 
 
 def at(module: Any, cls: type) -> Any:
@@ -170,22 +165,15 @@ AS_NAME = "Store what the function would compute, or a name by which to find it.
 
 def unstorable(value: Any) -> SpecError:
     """The error of a value that the state cannot hold."""
-    return SpecError(
-        "SW203",
-        f"The state cannot hold {describe(value)}.",
-        why=HOLDS,
-        help=_hint(value),
-    )
+    said = f"The state cannot hold {describe(value)}."
+    return SpecError("SW203", said, why=HOLDS, help=_hint(value))
 
 
 def unchangeable(kind: str, name: str) -> SpecError:
     """The error of a change to a container that is a value."""
-    return SpecError(
-        "SW202",
-        f"This {kind.lower()} is a value, not a place in the state, so there is no {name}.",
-        why=VALUES,
-        help=f"Make one of your own, {kind}(...), change that, and store it.",
-    )
+    said = f"This {kind.lower()} is a value, not a place in the state, so there is no {name}."
+    help = f"Make one of your own, {kind}(...), change that, and store it."
+    return SpecError("SW202", said, why=VALUES, help=help)
 
 
 def taken_for(kind: type) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, Flag
 from typing import Any, Literal
 
@@ -92,14 +92,8 @@ def _container(kind: Kind, cls: Any, element: Domain) -> Domain:
     def admits(value: Any) -> bool:
         return type(value) is cls and all(element.admits(e) for e in value)
 
-    return Domain(
-        f"a {kind} of {element.text}",
-        admits,
-        kind,
-        element=element,
-        records_only=True,
-        changing_sets=kind == "set",
-    )
+    text, is_set = f"a {kind} of {element.text}", kind == "set"
+    return Domain(text, admits, kind, element=element, records_only=True, changing_sets=is_set)
 
 
 def _dict(key: Domain, value: Domain) -> Domain:
@@ -108,14 +102,8 @@ def _dict(key: Domain, value: Domain) -> Domain:
             key.admits(a) and value.admits(b) for a, b in v.items()
         )
 
-    return Domain(
-        f"a dict from {key.text} to {value.text}",
-        admits,
-        "dict",
-        element=value,
-        key=key,
-        records_only=True,
-    )
+    text = f"a dict from {key.text} to {value.text}"
+    return Domain(text, admits, "dict", element=value, key=key, records_only=True)
 
 
 def _tuple(parts: tuple[Domain, ...], *, repeated: bool) -> Domain:
@@ -181,9 +169,7 @@ def domain_of(hint: Any) -> Domain:
 
 
 def meant_by(hint: Any) -> Any:
-    """A type behind its names: ``NewType("Id", int)`` and ``type Id = int`` are int, a spec's own
-    ``set`` is Python's.
-    """
+    """Return the type behind ``NewType``, ``type X = ...`` and a spec's own ``set``."""
     while hasattr(hint, "__supertype__") or hasattr(hint, "__value__"):
         hint = getattr(hint, "__supertype__", None) or hint.__value__
     return PLAIN.get(hint, hint) if isinstance(hint, type) else hint
@@ -225,13 +211,7 @@ def _class(cls: type) -> Domain:
             records_only=True,
         )
     if issubclass(cls, Flag):
-        return Domain(
-            f"a {cls.__name__}",
-            lambda v: type(v) is cls,
-            options=tuple(cls),
-            records_only=True,
-            may_contain=False,
-        )
+        return replace(_exactly(cls, f"a {cls.__name__}"), options=tuple(cls))
     if issubclass(cls, Enum):
         return _finite(tuple(cls), f"a {cls.__name__}")
     return Domain(f"a {cls.__name__}", lambda v: isinstance(v, cls), may_contain=False)

@@ -24,10 +24,7 @@ from statewalk.dsl.values.lists import FrozenList, Unchangeable, can_change
 
 
 def unchanging(kind: str, look: Callable[[], Iterable[Any]]) -> Iterator[Any]:
-    """What a look gives, one by one.
-
-    Raises:  RuntimeError where a later look gives something else, at the end too.
-    """
+    """Yield what a look gives. Raises RuntimeError where a later look gives something else."""
     found = look()
     return while_same(kind, found, look, found)
 
@@ -48,10 +45,7 @@ def _compare(kind: str, first: Any, now: Any) -> None:
 
 
 def hashable(value: Any) -> Any:
-    """The stored form of what is looked up in a set or among keys.
-
-    Raises:  TypeError for what Python cannot look up either.
-    """
+    """Return the stored form of what is looked up in a set or dict. Raises TypeError."""
     kind = type(value)
     if kind in SCALARS or kind in FROZEN:
         return value
@@ -106,10 +100,7 @@ SET_METHODS = frozenset({
 def _joining(
     operation: Callable[[Any, Any], Any], *, right: bool = False
 ) -> Callable[[Any, Any], Any]:
-    """An operator that makes a set of two, given what does so with their keys.
-
-    ``right``: the other one stands on the left, and decides whether a set or a frozenset is made.
-    """
+    """Return an operator that joins two sets, the other one being left if ``right``."""
 
     def joined(self: SetOperators, other: Any) -> Any:
         if not self._joins(other):
@@ -136,10 +127,7 @@ def comparing(operation: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any
 
 
 class SetOperators:
-    """``| & - ^`` with the set on either side, and the comparisons but ``==``.
-
-    As with Python's sets, other collections are refused.
-    """
+    """``| & - ^`` on either side, and comparisons, with sets only."""
 
     __slots__ = ()
 
@@ -331,10 +319,7 @@ MAKERS: dict[type, Callable[[Any], Any]] = {}
 
 
 def freeze(value: Any) -> Any:
-    """The stored form of a value: a copy that nothing can change.
-
-    Raises:  SpecError[SW203] for what the state cannot hold.
-    """
+    """Return the stored form of a value, which nothing can change. Raises SpecError[SW203]."""
     kind = type(value)
     if kind in SCALARS or kind in FROZEN:
         return value

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dis
+import operator
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import FrameType
 from typing import Any
 
@@ -35,10 +36,7 @@ _CHANGE = frozenset({list, set, dict})
 
 
 def can_change(value: Any) -> bool:
-    """Whether a value is no element of a set and no key, as it can change: a list, a set, a dict.
-
-    Specs with free records (from .fizz files) have sets and dicts of anything.
-    """
+    """Return whether a value can be no key: a list, set or dict, but with free records (.fizz)."""
     kind: type = value.__class__
     return kind in _CHANGE and not getattr(binding.classes.get("record"), "_open", False)
 
@@ -48,6 +46,11 @@ def hash_in_a_step(value: Any, found: int) -> int:
     if binding.view is not None and can_change(value):
         raise TypeError(f"unhashable type: '{value.__class__.__name__}'")
     return found
+
+
+def _comparing(operation: Callable[[Any, Any], bool], sign: str) -> Callable[[Any, Any], bool]:
+    """Return a comparison of lists."""
+    return lambda self, other: operation(list(self), _listed(other, sign))
 
 
 class FrozenList(Unchangeable, Sequence[Any]):
@@ -134,17 +137,8 @@ class FrozenList(Unchangeable, Sequence[Any]):
 
     __rmul__ = __mul__
 
-    def __lt__(self, other: Any) -> bool:
-        return list(self) < _listed(other, "<")
-
-    def __le__(self, other: Any) -> bool:
-        return list(self) <= _listed(other, "<=")
-
-    def __gt__(self, other: Any) -> bool:
-        return list(self) > _listed(other, ">")
-
-    def __ge__(self, other: Any) -> bool:
-        return list(self) >= _listed(other, ">=")
+    __lt__, __le__ = _comparing(operator.lt, "<"), _comparing(operator.le, "<=")
+    __gt__, __ge__ = _comparing(operator.gt, ">"), _comparing(operator.ge, ">=")
 
     def copy(self) -> list[Any]:
         """An ordinary list with the same elements."""

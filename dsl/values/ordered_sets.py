@@ -66,11 +66,8 @@ class OrderedSet(_Ordered, set[Any], metaclass=_Kind):
         return "{" + ", ".join(map(repr, self)) + "}" if self else "set()"
 
     def pop(self) -> NoReturn:
-        raise SpecError(
-            "SW104",
-            "set.pop() takes an element that Python picks.",
-            help="Choices that matter are made with any_of(...); the checker tries them all.",
-        )
+        help = "Choices that matter are made with any_of(...); the checker tries them all."
+        raise SpecError("SW104", "set.pop() takes an element that Python picks.", help=help)
 
 
 class OrderedFrozenSet(_Ordered, frozenset[Any], metaclass=_Kind):
@@ -105,9 +102,7 @@ def _making(cls: type, plain: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def changing(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """An operator that changes the left side as a method does; as with Python's sets, only sets
-    may be right, those of the state among them.
-    """
+    """Return an operator that changes the left set as a method does."""
 
     def method(self: Any, other: Any) -> Any:
         if not isinstance(other, set | frozenset):

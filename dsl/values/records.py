@@ -94,12 +94,8 @@ def check_own(cls: type, base: type, refused: Mapping[str, tuple[str, str]]) -> 
     for name, (why, do) in refused.items():
         if getattr(cls, name, None) is not getattr(base, name, None) or name in declared:
             a = "an" if name.strip("_")[0] in "aeiou" else "a"
-            raise SpecError(
-                "SW123",
-                f"{cls.__name__} has {a} {name} of its own.",
-                why=why,
-                help=do.format(cls.__name__),
-            )
+            said = f"{cls.__name__} has {a} {name} of its own."
+            raise SpecError("SW123", said, why=why, help=do.format(cls.__name__))
 
 
 KEPT = {"_bytes", "_domains", "_reference", "_referenced"}
@@ -116,12 +112,9 @@ def check_kept(cls: type, base: type, names: Iterable[str]) -> None:
     own = [part for part in cls.__mro__ if part is cls or not issubclass(part, base)]
     for name in sorted(names):
         if any(name in vars(part) for part in own):
-            raise SpecError(
-                "SW123",
-                f"{cls.__name__} has a {name} of its own.",
-                why=f"The checker keeps something of its own there, in every {base.__name__}.",
-                help=f"Give it another name, such as {name[1:]}.",
-            )
+            why = f"The checker keeps something of its own there, in every {base.__name__}."
+            help = f"Give it another name, such as {name[1:]}."
+            raise SpecError("SW123", f"{cls.__name__} has a {name} of its own.", why=why, help=help)
 
 
 @dataclass_transform(eq_default=False)
@@ -265,12 +258,9 @@ class Record:
 
 def _no_value(cls: type, name: str, known: Iterable[str]) -> SpecError:
     """The error of a field that the constructor of a record left without a value."""
-    return SpecError(
-        "SW208",
-        f"{cls.__name__}.{name} has no value yet.",
-        why=f"The __init__ of {cls.__name__} did not give it one.",
-        help=f"Set all fields there: {', '.join(known)}.",
-    )
+    said = f"{cls.__name__}.{name} has no value yet."
+    why = f"The __init__ of {cls.__name__} did not give it one."
+    return SpecError("SW208", said, why=why, help=f"Set all fields there: {', '.join(known)}.")
 
 
 def own(value: Any) -> Any:
@@ -289,11 +279,18 @@ def own(value: Any) -> Any:
     return value
 
 
-def check_options(options: Collection[Any]) -> None:
-    """Raises SpecError for what cannot be chosen; does not look at the state.
+def parts_of(value: Any) -> Iterable[Any]:
+    """Return what a stored value holds directly: elements, keys and values, fields."""
+    kind = type(value)
+    if kind is FrozenDict:
+        return [*value, *value.values()]
+    if kind in (tuple, FrozenList, FrozenSet, FrozenBag):
+        return value  # type: ignore[no-any-return]
+    return [getattr(value, n) for n in fields_of(value)] if isinstance(value, Record) else ()
 
-    SW203 for what is no value, SW208 for a record without a value in some field.
-    """
+
+def check_options(options: Collection[Any]) -> None:
+    """Raise SpecError[SW203, SW208] for what cannot be chosen, without asking the state."""
     if _SIMPLE.issuperset(map(type, options)):
         return
     for option in options:

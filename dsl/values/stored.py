@@ -178,26 +178,10 @@ MAKERS[dict] = FrozenDict
 
 
 __all__ = [
-    "ABSENT",
-    "FrozenBag",
-    "FrozenDict",
-    "FrozenList",
-    "FrozenSet",
-    "Keys",
-    "can_change",
-    "describe",
-    "elements_of",
-    "encode",
-    "freeze",
-    "hashable",
-    "intern_key",
-    "is_there",
-    "ordered",
-    "same",
-    "same_state",
-    "thaw",
-    "without_roles",
-]
+    "ABSENT", "FrozenBag", "FrozenDict", "FrozenList", "FrozenSet", "Keys", "can_change",
+    "describe", "elements_of", "encode", "freeze", "hashable", "intern_key", "is_there", "ordered",
+    "same", "same_state", "thaw", "without_roles",
+]  # fmt: skip
 
 
 def is_there(value: Any) -> bool:
@@ -206,9 +190,7 @@ def is_there(value: Any) -> bool:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Return whether two values are one value of the state. ``True``, ``1`` and an IntEnum's member
-    of value 1 are three, which Python's ``==`` takes for one.
-    """
+    """Return whether two values are one value of the state, where ``True`` is not ``1``."""
     return a is b or bool(intern_key(freeze(a)) == intern_key(freeze(b)))
 
 
@@ -236,9 +218,7 @@ def thaw(value: Any) -> Any:
 
 
 def without_roles(value: Any) -> Any:
-    """Return a stored value. Raises SpecError[SW213] where a role is in it, as a deep copy has to
-    copy that as well.
-    """
+    """Return a stored value without roles in it. Raises SpecError[SW213]."""
     pending = [value]
     while pending:
         part = pending.pop()

@@ -59,10 +59,7 @@ def read_constant(name: str, given: Any, hint: Any) -> Any:
 
 
 def values_meant(name: str, text: str, hint: Any) -> tuple[GivenText, ...]:
-    """What ``a,b,c`` and ``all`` stand for: several values, unless the type takes the text as one.
-
-    Raises SpecError[SW301] for ``all`` of a type that has no end.
-    """
+    """Return the values that ``a,b,c`` or ``all`` means. Raises SpecError[SW301]."""
     try:
         read_constant(name, GivenText(text), hint)
     except SpecError:
@@ -197,19 +194,13 @@ def check_given(
         meant = used.get(name, ())
         again = [full for full in used if not meant and full.endswith(f".{name}")]
         if again:
-            raise SpecError(
-                "SW301",
-                f"{again[0]} is given twice, also as {name}.",
-                help="They are one constant: leave one of the two out.",
-            )
+            said = f"{again[0]} is given twice, also as {name}."
+            raise SpecError("SW301", said, help="They are one constant: leave one of the two out.")
         if not meant:
             raise SpecError("SW301", f"There is no constant {name}. {did_you_mean(name, known)}")
         if len(meant) > 1:
-            raise SpecError(
-                "SW301",
-                f"{name} is the name of {len(meant)} constants: {', '.join(meant)}.",
-                help=f"Say which: --set {meant[-1]}=VALUE",
-            )
+            said = f"{name} is the name of {len(meant)} constants: {', '.join(meant)}."
+            raise SpecError("SW301", said, help=f"Say which: --set {meant[-1]}=VALUE")
 
 
 MUTANT = "MUTANT"

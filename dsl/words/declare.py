@@ -20,8 +20,11 @@ from statewalk.dsl.declared import (
 )
 from statewalk.dsl.errors import SpecError, did_you_mean
 from statewalk.dsl.kinds import PropertyKind
+from statewalk.dsl.state.detaching import forget
+from statewalk.dsl.state.refs import current_view, forbid_change
+from statewalk.dsl.state.roles import Role, no_value
 from statewalk.dsl.values.records import check_options
-from statewalk.dsl.values.stored import ordered
+from statewalk.dsl.values.stored import ABSENT, ordered
 from statewalk.dsl.view import Disabled
 from statewalk.dsl.words.lookahead import lasting, without_places
 
@@ -225,12 +228,10 @@ def disabled() -> BaseException:
     """What ends a step that is not possible; an error in a property, which is no step."""
     if not binding.reading:
         return Disabled()
-    return SpecError(
-        "SW103",
-        f"A guard is false in the property '{binding.reading}'.",
-        why="Properties only read; what is required of a step is not asked of them.",
-        help="Say what holds where the guard is false: if not condition: return True",
-    )
+    said = f"A guard is false in the property '{binding.reading}'."
+    why = "Properties only read; what is required of a step is not asked of them."
+    help = "Say what holds where the guard is false: if not condition: return True"
+    return SpecError("SW103", said, why=why, help=help)
 
 
 def any_of(options: Iterable[T], /, *, fair: Fairness = "none") -> T:
@@ -248,12 +249,9 @@ def any_of(options: Iterable[T], /, *, fair: Fairness = "none") -> T:
     if view is not None and type(found) is not range and not known:
         check_options(found)
     if view is None and declaring:
-        raise SpecError(
-            "SW303",
-            "any_of(...) is asked while the spec is loaded.",
-            why="There is no step yet in which each option could be tried.",
-            help="Choose in @init or in an action.",
-        )
+        said = "any_of(...) is asked while the spec is loaded."
+        why = "There is no step yet in which each option could be tried."
+        raise SpecError("SW303", said, why=why, help="Choose in @init or in an action.")
     if not found:
         raise disabled()
     if view is None or (len(found) == 1 and fair == "none"):
@@ -321,11 +319,8 @@ def old(value: T, /) -> T:
             help="Ask it in a function without such a decorator, written with def.",
         )
     if binding.view is not None:
-        raise SpecError(
-            "SW121",
-            "old(...) is asked where no step is looked at.",
-            help="It is for properties with @on_step. An action keeps what it needs in a local.",
-        )
+        help = "It is for properties with @on_step. An action keeps what it needs in a local."
+        raise SpecError("SW121", "old(...) is asked where no step is looked at.", help=help)
     return value
 
 
@@ -373,11 +368,9 @@ class _OneOf(AbstractContextManager[None]):
     """What `oneof` is to Python, which cannot pass statements over."""
 
     def __enter__(self) -> None:
-        raise SpecError(
-            "SW118",
-            "oneof() chooses only in a spec that is loaded: Python would do all that is inside.",
-            help="Choose with any_of(...), or let the checker run the spec.",
-        )
+        said = "oneof() chooses only in a spec that is loaded: Python would do all that is inside."
+        help = "Choose with any_of(...), or let the checker run the spec."
+        raise SpecError("SW118", said, help=help)
 
     def __exit__(self, *error: object) -> None:
         return None
@@ -431,3 +424,37 @@ def deadlock(check: bool, /) -> None:
     a_truth("What deadlock(...) takes", check)
     if declaring:
         declaring[-1].options["deadlock"] = check
+
+
+R = TypeVar("R", bound=Role)
+
+
+def instances(role: type[R], /) -> tuple[R, ...]:
+    """The instances of a role class, and of those derived from it, that are there: class by class,
+    in the order of their index.
+    """
+    return tuple(one for kind in role._kinds for one in kind._instances if one.there)
+
+
+def end(role: Role, /) -> None:
+    """A role of a class with ``at_most`` is there no more: its fields lose their values, its
+    suspended flows end. Nothing in the state may mention it when the step is over.
+    """
+    cls = type(role)
+    if cls._room is None:
+        raise SpecError(
+            "SW212",
+            f"{role!r} cannot end: a {cls.__name__} is there from the beginning.",
+            help=f"What comes and goes says how many there may be: "
+            f"class {cls.__name__}(Role, at_most={len(cls._instances)}).",
+        )
+    view = current_view()
+    if not role.there:
+        raise no_value(role, "there")
+    interrupt(role)
+    for name in cls._fields:
+        path = (cls.__name__, role.index, name)
+        forbid_change(path)
+        forget(path)
+        view.set(path, False if name == "there" else ABSENT)
+    binding.gone = (*binding.gone, role)

@@ -51,11 +51,8 @@ class Given:
         try:
             return self._value(value)
         except _Unknown as unknown:
-            raise SpecError(
-                "SW301",
-                f"{name} cannot be {value!r}: {unknown}.",
-                help="A constant holds plain values, and what the spec declares above it.",
-            ) from None
+            help = "A constant holds plain values, and what the spec declares above it."
+            raise SpecError("SW301", f"{name} cannot be {value!r}: {unknown}.", help=help) from None
 
     def _value(self, value: Any) -> Any:
         kind = type(value)

@@ -69,10 +69,7 @@ _VALUES = (bool, int, str, float, complex, bytes, type(None), Enum, type, range)
 
 
 def lasting(value: Any, word: str) -> Any:
-    """A value that ``word`` gives out of another state: references in it become what is there.
-
-    Raises:  SpecError[SW121] for what would look at a state later.
-    """
+    """Return a value of another state without references to it. Raises SpecError[SW121]."""
     kind = type(value)
     if kind in (list, tuple, set, frozenset, OrderedSet, OrderedFrozenSet):
         return kind(lasting(v, word) for v in value)
@@ -112,17 +109,14 @@ class AheadView(PlainView):
         self.unseen: list[Path] = []
 
     def get(self, path: Path) -> Any:
-        """See `View`."""
         return self.writes[path] if path in self.writes else self.around.get(path)
 
     def project(self, path: Path, key: object, fn: Callable[[Any], Any], place: Place = ()) -> Any:
-        """See `View`."""
         if path in self.writes:
             return fn(self.writes[path])
         return self.around.project(path, key, fn, place)
 
     def update(self, path: Path, key: object, fn: Callable[[Any], Any]) -> None:
-        """See `View`."""
         if self.is_unseen(path, key):
             self.unseen.append(path)
         else:
@@ -182,16 +176,10 @@ def next_steps(action: Callable[..., object] | str | None = None, /) -> list[Nex
     So are faults; bounds on the number of actions, and of those in flight, are not looked at.
     """
     return [
-        NextStep(
-            instance.name,
-            instance.actor,
-            instance.arguments,
-            view,
-            "thread" if instance.continues else "action",
-        )
-        for instance in _instances(action, ())
-        if not instance.fault
-        for view in _ways(instance, unbounded=True)
+        NextStep(one.name, one.actor, one.arguments, view, "thread" if one.continues else "action")
+        for one in _instances(action, ())
+        if not one.fault
+        for view in _ways(one, unbounded=True)
         if view is not None
     ]
 

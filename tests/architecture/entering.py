@@ -99,7 +99,7 @@ ENTERS: dict[str, str] = {
     ),
     "dsl/blocks": "binding declared errors lowering source state values words",
     "dsl/fizz": "blocks errors mutants source",
-    "dsl/fizz/rules": "errors fizz/names fizz/text source state",
+    "dsl/fizz/rules": "blocks/tree errors fizz/names source state",
     "dsl/fizz/runtime": "binding declared errors flows state values view words",
     "dsl/fizz/text": "blocks caches declared errors files inputs source",
     "dsl/fizz/translate": "blocks errors fizz/names fizz/rules fizz/text source",

@@ -280,7 +280,7 @@ def test_each_rule_has_a_planted_offence() -> None:
             "from statewalk.dsl.library.levels import LEVELS",
         },
         {"dsl/loader.py": "def read():\n    from statewalk.dsl.fizz.read import read_fizz"},
-        {"dsl/fizz/a.py": "from statewalk.dsl.fizz.text import tree\nfrom .names import Names"},
+        {"dsl/fizz/a.py": "from statewalk.dsl.blocks import tree\nfrom .names import Names"},
         {
             "checker/spark/a.py": "from statewalk.checker.native.kernels.expand import walk\n"
             "import pyspark\nimport statewalk",

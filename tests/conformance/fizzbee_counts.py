@@ -27,11 +27,11 @@ from statewalk.checker.states.fingerprints import Fingerprints
 from statewalk.checker.symmetry.colours import Colouring
 from statewalk.checker.symmetry.group import Symmetry
 from statewalk.dsl.binding import binding
+from statewalk.dsl.blocks import tree
 from statewalk.dsl.files import read_text
 from statewalk.dsl.fizz.names import Names, collect, gives
 from statewalk.dsl.fizz.read import options_in, parsed
 from statewalk.dsl.fizz.rules.allowed import builtins_of_fizz
-from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.text.options import Options
 from statewalk.dsl.fizz.text.parse import parse, split_front_matter
 from statewalk.dsl.fizz.translate.blocks import Blocks, FizzPieces

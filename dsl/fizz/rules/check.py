@@ -14,6 +14,7 @@ import string
 from collections.abc import Iterable, Iterator
 from unicodedata import normalize
 
+from statewalk.dsl.blocks import tree
 from statewalk.dsl.errors import Mistakes, Span, did_you_mean
 from statewalk.dsl.fizz.names import Names, RoleInfo, parameters, stored_names
 from statewalk.dsl.fizz.rules.allowed import (
@@ -34,8 +35,8 @@ from statewalk.dsl.fizz.rules.meanings import (
     early_reads,
     functions_as_text,
 )
-from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.source.nodes import parts_of, walk
+from statewalk.dsl.source.scopes import names as names_in
 
 _SANDBOX = "A .fizz file can be checked without trust in who wrote it: it never runs Python."
 _OUTSIDE = (("_", ast.Name), ("__returns__", ast.Name), ("__id__", ast.Attribute))
@@ -44,9 +45,7 @@ _BODIES = (tree.Act, tree.Func, tree.Assertion, tree.InitStanza, ast.FunctionDef
 
 
 def check_names(names: Names, file: str) -> None:
-    """Raises SpecErrors (SW101, SW108, SW152, SW153, SW155) for what does not stand for one thing
-    that there is where it stands.
-    """
+    """Raise SpecErrors (SW101, SW108, SW152, SW153, SW155) for names that mean nothing."""
     mistakes = Mistakes()
     check_twice(names, file, mistakes)
     check_defaults(names, file, mistakes)
@@ -79,16 +78,17 @@ class _Check:
             else:  # constants and functions of constants
                 self.visit(node, self.top)
         for part in walk(self.names.module):
-            for name in _written(part):
+            for name, made in _written(part):
                 self._spelling(name, part)
-            for name in _made(part):
-                if name in TAKEN and (isinstance(part, _NAMED) or not self._may_be_own(name)):
+                taken = name in TAKEN and (isinstance(part, _NAMED) or not self._may_be_own(name))
+                if made and taken:
                     self.python(
                         part, f"Nothing can be called '{name}': it has a meaning of its own."
                     )
-            for target in _ranging(part):
-                if not _is_names(target):
-                    self.python(target, "What goes through values is a name, or several names.")
+            if isinstance(part, tree.ChoiceBlock | ast.For | ast.comprehension):
+                if not _is_names(part.target):
+                    said = "What goes through values is a name, or several names."
+                    self.python(part.target, said)
         for shown in functions_as_text(self.names):
             said = f"The text of the function '{shown.id}' differs from run to run."
             self.python(shown, said, help=f'Write its name: "{shown.id}".')
@@ -277,11 +277,8 @@ class _Check:
         text = function.value.value if isinstance(function.value, ast.Constant) else None
         if isinstance(text, str):
             if any(set(field) & set(".[") for field in _placeholders(text)):
-                self.python(
-                    function.value,
-                    "What is put into text is a value as a whole.",
-                    help='"{}".format(x.field)',
-                )
+                said = "What is put into text is a value as a whole."
+                self.python(function.value, said, help='"{}".format(x.field)')
         else:
             self._attribute(function, visible, called=True)
 
@@ -343,38 +340,20 @@ def _bound(node: ast.AST) -> set[str]:
 def _targets(node: ast.AST) -> set[str]:
     """The names that a comprehension binds, or the condition of a choice asks about."""
     if isinstance(node, tree.Choice):
-        bound: list[ast.expr] = [node.target]
-    else:
-        bound = [g.target for g in getattr(node, "generators", ())]
-    return {n.id for t in bound for n in walk(t) if isinstance(n, ast.Name)}
+        return names_in(node.target)
+    return names_in(*(g.target for g in getattr(node, "generators", ())))
 
 
-def _written(node: ast.AST) -> Iterator[str]:
-    """The names that a node writes down."""
+def _written(node: ast.AST) -> Iterator[tuple[str, bool]]:
+    """Yield the names that a node writes down, and whether it gives them a meaning."""
     if isinstance(node, ast.Name):
-        yield node.id
+        yield node.id, not isinstance(node.ctx, ast.Load)
     elif isinstance(node, ast.Attribute):
-        yield node.attr
+        yield node.attr, False
     elif isinstance(node, ast.arg | ast.keyword) and node.arg is not None:
-        yield node.arg
+        yield node.arg, isinstance(node, ast.arg)
     elif isinstance(node, _NAMED):
-        yield node.name
-
-
-def _made(node: ast.AST) -> Iterator[str]:
-    """The names to which a node gives a meaning."""
-    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-        yield node.id
-    elif isinstance(node, ast.arg):
-        yield node.arg
-    elif isinstance(node, _NAMED):
-        yield node.name
-
-
-def _ranging(node: ast.AST) -> Iterator[ast.expr]:
-    """What takes one value after another: of a comprehension, a loop or a block of choices."""
-    if isinstance(node, tree.ChoiceBlock | ast.For | ast.comprehension):
-        yield node.target
+        yield node.name, True
 
 
 def _is_names(target: ast.expr) -> bool:

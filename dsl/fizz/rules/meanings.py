@@ -14,18 +14,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from statewalk.dsl.blocks import tree
 from statewalk.dsl.errors import Mistakes, Span
 from statewalk.dsl.fizz.names import (
     Names,
     RoleInfo,
-    is_self,
+    all_targets,
     loop_names,
     parameters,
+    self_targets,
     stored_names,
     targets_of,
 )
-from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.source.nodes import made_text, parts_of, walk
+from statewalk.dsl.source.scopes import names as names_in
 from statewalk.dsl.state.roles import Role
 
 
@@ -54,9 +56,7 @@ def check_defaults(names: Names, file: str, mistakes: Mistakes) -> None:
 
 
 def early_reads(names: Names) -> Iterator[tuple[str, ast.Name]]:
-    """(name, where it is read) for locals of actions and functions whose first assignment stands
-    below. Nothing is said where loops or blocks in any order may run the assignment first.
-    """
+    """Yield locals that are read above their first assignment, loops aside."""
     for function in walk(names.module):
         if isinstance(function, tree.Act | tree.Func | tree.Assertion | ast.FunctionDef):
             yield from _of(function, names)
@@ -88,11 +88,8 @@ def _in_order(node: ast.AST, local: set[str], known: set[str], reads: dict[str, 
         return
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         _read(node.target, local, known, reads)
-    bound = (
-        [t.id for t in targets_of(node) if isinstance(t, ast.Name)]
-        if isinstance(node, ast.stmt)
-        else []
-    )
+    targets = targets_of(node) if isinstance(node, ast.stmt) else ()
+    bound = [t.id for t in targets if isinstance(t, ast.Name)]
     if isinstance(node, tree.ChoiceBlock | tree.Choice):  # its condition asks about the target
         _expression(node.options, local, known, reads)
         known |= set(bound)
@@ -110,12 +107,7 @@ def _expression(
 ) -> None:
     if isinstance(node, ast.Lambda):
         return
-    inner = {
-        n.id
-        for g in getattr(node, "generators", ())
-        for n in walk(g.target)
-        if isinstance(n, ast.Name)
-    }
+    inner = names_in(*(g.target for g in getattr(node, "generators", ())))
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
         _read(node, local, known, reads)
     for child in parts_of(node):
@@ -131,11 +123,8 @@ def functions_as_text(names: Names) -> Iterator[ast.Name]:
     """Where a name that only stands for a function is made text of."""
     nodes = list(walk(names.module))
     given = Counter(word for node in nodes for word in _given(node))
-    lambdas = {
-        name
-        for name, node in names.constants.items()
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda)
-    }
+    constants = [(n, c) for n, c in names.constants.items() if isinstance(c, ast.Assign)]
+    lambdas = {name for name, node in constants if isinstance(node.value, ast.Lambda)}
     own = {n for n, member in names.members.items() if isinstance(member, _FUNCTIONS)}
     known = {n for n in own if not given[n]} | {n for n in lambdas if given[n] == 1}
     for node in nodes:
@@ -186,12 +175,8 @@ def _compare(found: Iterable[_Defined], owner: str, file: str, mistakes: Mistake
         found, key=lambda d: (Span.of(d.node, file).line, Span.of(d.node, file).column)
     ):
         if one.kind in _HELD and one.name in _OWN:
-            mistakes.add(
-                "SW153",
-                f"'{one.name}' cannot be {one.kind}: it is the number of a role among its like.",
-                at=Span.of(one.node, file),
-                help="Give it another name.",
-            )
+            said = f"'{one.name}' cannot be {one.kind}: it is the number of a role among its like."
+            mistakes.add("SW153", said, at=Span.of(one.node, file), help="Give it another name.")
             continue
         other = first.setdefault(one.name, one)
         if other is not one:
@@ -229,20 +214,17 @@ def _of_file(names: Names) -> Iterator[_Defined]:
 def _first(nodes: list[ast.stmt]) -> dict[str, ast.AST]:
     """The first assignments of names."""
     found: dict[str, ast.AST] = {}
-    for part in (p for node in nodes for p in walk(node) if isinstance(p, ast.stmt)):
-        for target in targets_of(part):
-            if isinstance(target, ast.Name):
-                found.setdefault(target.id, target)
+    for target in all_targets(nodes):
+        if isinstance(target, ast.Name):
+            found.setdefault(target.id, target)
     return found
 
 
 def _fields(info: RoleInfo, names: Names) -> Iterator[_Defined]:
     """The fields of a role, where they are first assigned or given."""
     found: dict[str, ast.AST] = {}
-    for part in walk(info.node):
-        for target in targets_of(part) if isinstance(part, ast.stmt) else ():
-            if is_self(target) and isinstance(target, ast.Attribute):
-                found.setdefault(target.attr, target)
+    for target in self_targets(info.node):
+        found.setdefault(target.attr, target)
     for part in walk(names.module):
         made = isinstance(part, ast.Call) and getattr(part.func, "id", "") == info.node.name
         for keyword in part.keywords if made and isinstance(part, ast.Call) else ():
@@ -260,22 +242,16 @@ def check_meanings(names: Names, file: str, mistakes: Mistakes) -> None:
     for node in walk(names.module):
         if isinstance(node, tree.Act | tree.Func | tree.Assertion):
             for word, at in _outside_of_loops(node, names):
-                mistakes.add(
-                    "SW153",
-                    f"'{word}' is shared state, and the variable of a loop or a choice here.",
-                    at=Span.of(at, file),
-                    why="Whether it means the one or the other would depend on what has run.",
-                    help="Give the variable another name.",
-                )
+                said = f"'{word}' is shared state, and the variable of a loop or a choice here."
+                why = "Whether it means the one or the other would depend on what has run."
+                help = "Give the variable another name."
+                mistakes.add("SW153", said, at=Span.of(at, file), why=why, help=help)
             if id(node) in names.both_ways:
                 for word, at in _assigned(node, names):
-                    mistakes.add(
-                        "SW153",
-                        f"'{word}' would be shared state in a step, and a local in Init.",
-                        at=Span.of(at, file),
-                        why="While Init runs there is no shared state yet. This runs in both.",
-                        help="Give the local another name, or write a function for each.",
-                    )
+                    said = f"'{word}' would be shared state in a step, and a local in Init."
+                    why = "While Init runs there is no shared state yet. This runs in both."
+                    help = "Give the local another name, or write a function for each."
+                    mistakes.add("SW153", said, at=Span.of(at, file), why=why, help=help)
 
 
 def _outside_of_loops(node: ast.AST, names: Names) -> Iterator[tuple[str, ast.AST]]:

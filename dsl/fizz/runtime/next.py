@@ -15,8 +15,8 @@ from statewalk.dsl.binding import before_the_step
 from statewalk.dsl.fizz.runtime.values import deepcopy, record
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.ordered_sets import OrderedSet
+from statewalk.dsl.values.records import parts_of
 from statewalk.dsl.values.stored import (
-    FrozenBag,
     FrozenDict,
     FrozenList,
     FrozenSet,
@@ -50,10 +50,7 @@ class Transition:
 
 
 def next_states(state: Any = None) -> list[Transition]:
-    """What can happen next, whatever bounds there are on actions. Faults are left out.
-
-    ``state`` holds the state variables. What leads to the same state under the same name is one.
-    """
+    """Return the possible transitions without faults; equal states of one name count once."""
     found: dict[object, Transition] = {}
     for step in next_steps():
         transition = Transition(step, state)
@@ -85,10 +82,7 @@ def _stored(value: Any) -> Any:
 
 
 class _Other:
-    """An object with fields as it is in another state: the state variables, or a role.
-
-    ``look`` evaluates an expression there.
-    """
+    """The state variables, or a role, as in another state; ``look`` evaluates there."""
 
     __slots__ = ("_look", "_of")
 
@@ -131,9 +125,7 @@ class _OtherRole(_Other):
 
 
 def _shown(look: Look, value: Any) -> Any:
-    """A stored value for the specification: a copy of its own, in which roles are as in the other
-    state.
-    """
+    """Return a copy of a stored value, in which roles are as in the other state."""
     if isinstance(value, Role):
         return _OtherRole(look, value)
     if not _has_roles(value):
@@ -143,21 +135,11 @@ def _shown(look: Look, value: Any) -> Any:
     if isinstance(value, record):
         return record(**{k: _shown(look, v) for k, v in value._content().items()})
     kept = (_shown(look, part) for part in value)
-    if type(value) is FrozenSet and not any(map(_is_unhashable, value)):
+    unhashable = (FrozenList, FrozenDict, record)
+    if type(value) is FrozenSet and not any(type(part) in unhashable for part in value):
         return OrderedSet(kept)
     return tuple(kept) if type(value) is tuple else list(kept)
 
 
-def _is_unhashable(value: Any) -> bool:
-    return type(value) in (FrozenList, FrozenDict) or isinstance(value, record)
-
-
 def _has_roles(value: Any) -> bool:
-    if isinstance(value, Role):
-        return True
-    if type(value) is FrozenDict:
-        return any(_has_roles(part) for item in value.items() for part in item)
-    if isinstance(value, record):
-        return any(map(_has_roles, value._content().values()))
-    kinds = (tuple, FrozenList, FrozenSet, FrozenBag)
-    return type(value) in kinds and any(map(_has_roles, value))
+    return isinstance(value, Role) or any(map(_has_roles, parts_of(value)))

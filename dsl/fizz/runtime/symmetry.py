@@ -7,20 +7,21 @@ is free again.
 
 from __future__ import annotations
 
+import itertools
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from types import FrameType
 from typing import Any, NoReturn
 
 from statewalk.dsl.binding import binding
 from statewalk.dsl.declared import declaring
 from statewalk.dsl.errors import SpecError
-from statewalk.dsl.flows.run import Flows, slot_of
+from statewalk.dsl.flows.run import Flows, slots_of_runs
 from statewalk.dsl.state.refs import Reference, current_view
-from statewalk.dsl.state.roles import Field, Role
-from statewalk.dsl.values.records import Record, fields_of
-from statewalk.dsl.values.stored import ABSENT, FrozenBag, FrozenDict, FrozenList, FrozenSet, freeze
-from statewalk.dsl.view import Disabled, Path
+from statewalk.dsl.state.roles import Role
+from statewalk.dsl.values.records import parts_of
+from statewalk.dsl.values.stored import freeze
+from statewalk.dsl.view import Disabled
 from statewalk.dsl.words.declare import symmetric_values
 
 # Below a frame of these, code of a spec runs for a step or a property of its own.
@@ -28,10 +29,7 @@ _RUNNERS = ("statewalk.dsl.model", "statewalk.dsl.assemble.build", "statewalk.ds
 
 
 class Nominal:
-    """At most ``limit`` values ``name0``, ``name1``, ... that are only told apart.
-
-    With ``materialize`` all of them are in use from the start.
-    """
+    """At most ``limit`` interchangeable values; ``materialize`` takes all into use."""
 
     looks_at_everything = (
         True  # for `dsl.source.effects`: what its methods give depends on all the state
@@ -51,17 +49,11 @@ class Nominal:
     def fresh(self) -> str:
         """The first value that is not in use; where there is none the step is disabled."""
         if self.materialize:
-            raise SpecError(
-                "SW153",
-                f"fresh() of '{self.name}', of which all values are in use from the start.",
-                help="Leave materialize out, or choose one of values().",
-            )
+            said = f"fresh() of '{self.name}', of which all values are in use from the start."
+            raise SpecError("SW153", said, help="Leave materialize out, or choose one of values().")
         if binding.reading:
-            raise SpecError(
-                "SW103",
-                f"The property '{binding.reading}' takes a value of '{self.name}' into use.",
-                why="Properties only read.",
-            )
+            said = f"The property '{binding.reading}' takes a value of '{self.name}' into use."
+            raise SpecError("SW103", said, why="Properties only read.")
         free = self._free(self._in_use())
         if free is None:
             raise Disabled
@@ -106,10 +98,7 @@ class Nominal:
 
 
 def nominal(name: str, limit: int, materialize: bool = False) -> Nominal:
-    """A domain of interchangeable values.
-
-    Raises:  SpecError[SW153] for a limit below 1, no name, or a name that another one has.
-    """
+    """Return a domain of interchangeable values. Raises SpecError[SW153]."""
     if type(limit) is not int or limit < 1:
         _wrong(f"The limit of a domain is a positive number, not {limit!r}.")
     if type(name) is not str or not name:
@@ -136,47 +125,13 @@ def _of_state(name: str, number: Mapping[str, int]) -> Iterator[set[int]]:
     def mentioned(value: Any) -> tuple[int, ...]:
         return tuple(sorted(_mentioned(value, number)))
 
-    def of_slot(path: Path) -> set[int]:
-        return set(view.project(path, key, mentioned))
-
-    for cls in binding.classes.values():
-        if issubclass(cls, Role):
-            for role in cls._instances:
-                yield from (
-                    found
-                    for field in cls._fields
-                    for found in _of_field(getattr(cls, field), role, number, of_slot)
-                )
-    for path in _slots_of_runs():
-        yield of_slot(path)
-
-
-def _of_field(
-    field: Field, role: Role, number: Mapping[str, int], of_slot: Callable[[Path], set[int]]
-) -> Iterator[set[int]]:
-    if field.constant:
-        yield _mentioned(freeze(role.__dict__.get(field.name)), number)
-        return
-    path = field.path(role)
-    if field.layout != "entries":
-        yield of_slot(path)
-        return
-    keys = current_view().get((*path, "keys"))
-    if keys is not ABSENT:
-        yield _mentioned(keys, number)
-        for slot, _ in field.slots(role, dict.fromkeys(keys)):
-            if slot[3] == "key":
-                yield of_slot(slot)
-
-
-def _slots_of_runs() -> Iterator[Path]:
-    """The slots that hold suspended runs."""
-    classes = [cls for cls in binding.classes.values() if issubclass(cls, Role)]
-    flows = next((f for f in (getattr(cls, "_flows", None) for cls in classes) if f), None)
-    for owner, actions in flows.actions.items() if flows is not None else ():
-        actors = [None] if owner == "@module" else binding.classes[owner]._instances  # type: ignore[attr-defined]
-        for action, _ in actions:
-            yield from (slot_of(actor, action) for actor in actors)
+    roles = [cls for cls in binding.classes.values() if issubclass(cls, Role)]
+    for cls in roles:
+        for role, field in itertools.product(cls._instances, cls._fields):
+            for slot, fixed in getattr(cls, field).held(role):
+                yield set(view.project(slot, key, mentioned)) if slot else _mentioned(fixed, number)
+    for _, _, slot in slots_of_runs(roles):
+        yield set(view.project(slot, key, mentioned))
 
 
 def _of_locals(frame: FrameType | None, number: Mapping[str, int]) -> set[int]:
@@ -208,14 +163,6 @@ def _mentioned_by_local(value: Any, number: Mapping[str, int]) -> set[int]:
 
 def _mentioned(value: Any, number: Mapping[str, int]) -> set[int]:
     """The values (by number) inside a stored value."""
-    kind = type(value)
-    if kind is str:
+    if type(value) is str:
         return {number[value]} if value in number else set()
-    parts: Any = ()
-    if kind is FrozenDict:
-        parts = [part for item in value.items() for part in item]
-    elif kind in (tuple, FrozenList, FrozenSet, FrozenBag):
-        parts = value
-    elif isinstance(value, Record):
-        parts = [getattr(value, name) for name in fields_of(value)]
-    return set().union(*(_mentioned(part, number) for part in parts))
+    return set().union(*(_mentioned(part, number) for part in parts_of(value)))

@@ -15,9 +15,8 @@ from statewalk.dsl.errors import SpecError
 from statewalk.dsl.flows.run import slot_of
 from statewalk.dsl.state import refs
 from statewalk.dsl.state.detaching import forget
-from statewalk.dsl.state.refs import RecordReference
+from statewalk.dsl.state.refs import RecordReference, StandIn, look
 from statewalk.dsl.values.canonical import END, RECORD_TAG, VALUES, check_named, text_bytes
-from statewalk.dsl.values.containing import StandIn, look
 from statewalk.dsl.values.records import Record
 from statewalk.dsl.values.stored import (
     ABSENT,
@@ -265,10 +264,7 @@ class genericmap(MutableMapping[Any, Any]):  # noqa: N801 (the name it has in Fi
 
 
 class Loop:
-    """Keeps a loop that chooses from going in circles.
-
-    Back where it was, with nothing changed, it only repeats what its other choices give too.
-    """
+    """Ends a loop that chooses where it is back at an earlier turn with nothing changed."""
 
     def __init__(self) -> None:
         self._seen: set[object] = set()

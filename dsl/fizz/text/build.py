@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 from lark import Token, Transformer, v_args
 from lark.tree import Meta
 
+from statewalk.dsl.blocks import tree
 from statewalk.dsl.declared import Fairness
-from statewalk.dsl.fizz.text import tree
 
 N = TypeVar("N", bound=ast.AST)
 Parts = list[Any]

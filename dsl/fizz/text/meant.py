@@ -114,11 +114,8 @@ def _head(text: str) -> Meant | None:
             return Meant(f"There is no '{word}' before '{kind}'.", help, word)
     if kind == "assertion" and words[0] == kind:
         help = "always assertion holds in every state, exists assertion in one; eventually always, "
-        return Meant(
-            "An assertion says when it is to hold.",
-            help + "always eventually and transition are the others.",
-            kind,
-        )
+        help += "always eventually and transition are the others."
+        return Meant("An assertion says when it is to hold.", help, kind)
     flow = next((w for w in words if w in _FLOWS), None)
     if kind == "action" and flow and "fair" in words and words.index("fair") < words.index(flow):
         return Meant("The flow comes first.", f"Write {flow} fair action.", flow)

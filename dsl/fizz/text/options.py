@@ -44,10 +44,7 @@ Places = dict[tuple[str | int, ...], yaml.Mark]
 
 
 def read_yaml(text: str) -> tuple[Any, Places]:
-    """What a document holds, and by path, of keys and positions, where it says so.
-
-    Raises:  MarkedYAMLError with the place of the first thing that is not read here.
-    """
+    """Return what a document holds, and the place of each path. Raises MarkedYAMLError."""
     try:
         _hold_plain(yaml.SafeLoader(text))
         node = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -65,9 +62,7 @@ def _refused(problem: str, mark: yaml.Mark) -> yaml.MarkedYAMLError:
 
 
 def _hold_plain(loader: yaml.SafeLoader) -> None:
-    """Raises MarkedYAMLError where small text stands for something large, or is nested deeply, or
-    says itself how it is to be read.
-    """
+    """Raise MarkedYAMLError for aliases, tags and deep nesting."""
     depth = 0
     while (event := _next(loader)) is not None:
         depth += isinstance(event, yaml.CollectionStartEvent)
@@ -189,10 +184,7 @@ class Options(BaseModel):
 
 
 def read_options(path: str, front: str, line: int) -> Options:
-    """The options of a specification: defaults, below ``fizz.yaml``, below the front matter.
-
-    Raises:  SpecError[SW151] for a key or value that does not exist.
-    """
+    """Return the options of ``fizz.yaml`` and the front matter. Raises SpecError[SW151]."""
     files: list[tuple[_File, dict[str, Span]]] = []
     beside = Path(path).parent / "fizz.yaml"
     if path and os.path.lexists(beside):
@@ -200,13 +192,9 @@ def read_options(path: str, front: str, line: int) -> Options:
     files.append(_read(front, path, line))
     merged: dict[str, Any] = {}
     for file, places in files:
-        for name in ("deadlock_detection", "liveness", "continue_on_invariant_failures",
-                     "continue_path_on_invariant_failures"):  # fmt: skip
-            if getattr(file, name) not in (None, ""):
-                merged[name] = getattr(file, name)
-        for name in ("max_actions", "max_concurrent_actions", "crash_on_yield"):
-            if getattr(file.options, name) not in (None, 0) or getattr(file.options, name) is False:
-                merged[name] = getattr(file.options, name)
+        given = {**dict(file), **dict(file.options)}
+        del given["options"], given["action_options"]
+        merged |= {n: v for n, v in given.items() if v is False or v not in (None, "", 0)}
         merged["action_options"] = {**merged.get("action_options", {}), **file.action_options}
         merged["places"] = {**merged.get("places", {}), **places}
     return Options(**merged)
@@ -214,7 +202,12 @@ def read_options(path: str, front: str, line: int) -> Options:
 
 def _read_beside(file: Path) -> tuple[_File, dict[str, Span]]:
     """The options of ``fizz.yaml``. Where that is a link, nothing is told of what it leads to."""
-    text = _start_of(file)
+    try:
+        with opened(file) as stream:  # of a long file, enough to tell that it is too long
+            text = stream.read(4 * MAX_SIZE + 4).decode("utf-8", errors="replace")
+    except OSError as error:
+        said = f"{file} cannot be read: {error.strerror}."
+        raise SpecError("SW151", said, at=Span(str(file), 1)) from None
     try:
         return _read(text, str(file), 1)
     except SpecError as error:
@@ -224,22 +217,6 @@ def _read_beside(file: Path) -> tuple[_File, dict[str, Span]]:
         said = f"{file}{line}: these options cannot be read."
         help = "It is a link. Look at the file that it leads to."
         raise SpecError("SW151", said, help=help) from None
-
-
-def _start_of(file: Path) -> str:
-    """The text of a file of options; of a long one, enough to tell that it is too long."""
-    try:
-        with opened(file) as stream:
-            return stream.read(4 * MAX_SIZE + 4).decode("utf-8", errors="replace")
-    except OSError as error:
-        raise SpecError(
-            "SW151", f"{file} cannot be read: {error.strerror}.", at=Span(str(file), 1)
-        ) from None
-
-
-def _shown(value: object) -> str:
-    """A value in an error, shortened: it may be as long as the file."""
-    return reprlib.repr(value)
 
 
 def _read(text: str, file: str, line: int) -> tuple[_File, dict[str, Span]]:
@@ -282,8 +259,10 @@ def _explain(error: ValidationError, places: Places, file: str, line: int) -> Sp
         inside = f" in {'.'.join(where[:-1])}" if len(where) > 1 else ""
         help = did_you_mean(key, known)
         if key in Bounds.model_fields:
-            help = f"It belongs under options:\noptions:\n  {key}: {_shown(first['input'])}"
-        return SpecError("SW151", f"There is no option {_shown(key)}{inside}.", at=at, help=help)
+            help = f"It belongs under options:\noptions:\n  {key}: {reprlib.repr(first['input'])}"
+        return SpecError(
+            "SW151", f"There is no option {reprlib.repr(key)}{inside}.", at=at, help=help
+        )
     given = first["input"]
     wanted = {
         "bool_type": "true or false", "int_type": "a whole number",
@@ -293,7 +272,7 @@ def _explain(error: ValidationError, places: Places, file: str, line: int) -> Sp
         "dict_type": "a group of options", "model_attributes_type": "a group of options",
     }.get(first["type"], first["msg"])  # fmt: skip
     return SpecError(
-        "SW151", f"{'.'.join(where)} cannot be {_shown(given)}. It is {wanted}.", at=at
+        "SW151", f"{'.'.join(where)} cannot be {reprlib.repr(given)}. It is {wanted}.", at=at
     )
 
 

@@ -42,10 +42,7 @@ def _parser() -> Lark:
 
 
 def _tables() -> str | bool:
-    """Return the file that keeps the parser's tables: making them takes longer than parsing.
-
-    Lark notices when the grammar, its own version or Python's has changed.
-    """
+    """Return the file in which Lark keeps the parser's tables; False where there is no cache."""
     folder = caches.folder("fizz")
     return False if folder is None else str(folder / "fizz.lark.tables")
 
@@ -63,10 +60,7 @@ def split_front_matter(text: str) -> tuple[str, str, int]:
 
 
 def parse(text: str, file: str) -> ast.Module:
-    """The tree of a specification without front matter.
-
-    Raises:  SpecError[SW150] with the place of the first mistake.
-    """
+    """Return the tree of a specification without front matter. Raises SpecError[SW150]."""
     if "\x00" in text:
         line = text.count("\n", 0, text.index("\x00")) + 1
         raise SpecError("SW150", "This file is not text.", at=Span(file, line))
@@ -141,10 +135,8 @@ def _of_token(token: Token, expected: set[str], line: str) -> tuple[str, str]:
     shown = str(token).strip() or str(token)
     start = line.strip()
     if start.startswith(("<<<<<<<", "=======", ">>>>>>>")):
-        return (
-            "This line is a mark of an unresolved merge.",
-            "Keep one of the two versions and delete the marks.",
-        )
+        help = "Keep one of the two versions and delete the marks."
+        return "This line is a mark of an unresolved merge.", help
     if _HEAD.match(line):
         return "The line ends before its colon.", "A block begins with ':' and a new line."
     if token.type in ("_NEWLINE", "$END"):

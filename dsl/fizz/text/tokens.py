@@ -7,6 +7,7 @@ word is, is decided by the logical line it stands in; no name table is needed.
 
 from __future__ import annotations
 
+import itertools
 import keyword
 from collections.abc import Iterator
 
@@ -52,6 +53,8 @@ class Line:
         self.tokens = tokens
         self.in_invariants = in_invariants
         self.only_looks = only_looks
+        signs = ((t.type in _OPEN) - (t.type in _CLOSE) for t in tokens)
+        self.depth = [*itertools.accumulate(signs)]  # of brackets, behind each token
 
     def at(self, index: int) -> Token | None:
         """The token there, or None beyond the end."""
@@ -62,9 +65,9 @@ class Line:
         token = self.at(index)
         return token.type if token is not None else ""
 
-    def mark(self, index: int, kind: str) -> None:
+    def mark(self, index: int, kind: str = "") -> None:
         """Make the token there a keyword."""
-        self.tokens[index].type = kind
+        self.tokens[index].type = kind or f"K_{self.tokens[index].upper()}"
 
     def classify(self) -> None:
         """Mark the soft keywords of this line."""
@@ -86,7 +89,7 @@ class Line:
                 following += 1
             return following
         if _is(self.at(start), "require") and self._begins_operand(start + 1):
-            self.mark(start, "K_REQUIRE")
+            self.mark(start)
         else:
             self._choice(start)
         return len(self.tokens)
@@ -100,7 +103,7 @@ class Line:
             _is(first, "init", "invariants", "compose", "refine")
             and self.kind(start + 1) == "COLON"
         ):
-            self.mark(start, "K_" + str(first).upper())
+            self.mark(start)
             return start + 1, True
         for attempt in (self._temporal, self._role, self._flowed, self._choice_block):
             after = attempt(start)
@@ -117,10 +120,8 @@ class Line:
         declared = _is(self.at(at), "assertion") and self.kind(at + 1) == "NAME"
         if not declared and not (self.in_invariants and self._begins_operand(at, brackets=True)):
             return None
-        for index in range(start, at):
-            self.mark(index, "K_" + str(self.tokens[index]).upper())
-        if declared:
-            self.mark(at, "K_ASSERTION")
+        for index in range(start, at + declared):
+            self.mark(index)
         return at
 
     def _role(self, start: int) -> int | None:
@@ -130,7 +131,7 @@ class Line:
         if self.kind(at + 2) != "COLON":
             return None
         for index in range(start, at + 1):
-            self.mark(index, "K_" + str(self.tokens[index]).upper())
+            self.mark(index)
         return at
 
     def _flowed(self, start: int) -> int | None:
@@ -140,21 +141,20 @@ class Line:
         if _is(self.at(after), "action") and self.kind(after + 1) == "NAME":
             if self.kind(after + 2) != "COLON":
                 return None
-            self.mark(after, "K_ACTION")
+            self.mark(after)
         elif (
             _is(self.at(at), "func") and self.kind(at + 1) == "NAME" and self.kind(at + 2) == "LPAR"
         ):
-            self.mark(at, "K_FUNC")
+            self.mark(at)
             after = at
         elif at > start and self.kind(at) in ("FOR", "WHILE", "COLON"):
             after = at
         else:
             return None
         if at > start:
-            word = str(self.tokens[start]).upper()
-            self.mark(start, "K_ONEOF_FLOW" if word == "ONEOF" else "K_" + word)
+            self.mark(start, "K_ONEOF_FLOW" if self.tokens[start] == "oneof" else "")
         if after > at:
-            self.mark(at, "K_FAIR")
+            self.mark(at)
         return after
 
     def _fairness(self, start: int) -> int:
@@ -174,26 +174,23 @@ class Line:
             target += 1
         if target == at + 1 or self.kind(target) != "IN" or self._suite_colon(target) is None:
             return None
-        self.mark(at, "K_ANY" if str(self.tokens[at]) == "any" else "K_ONEOF")
+        self.mark(at)
         if at > start:
-            self.mark(start, "K_FAIR")
+            self.mark(start)
         return target
 
     def _choice(self, start: int) -> None:
         """``x = [fair] any S``: the words after an assignment sign outside brackets."""
-        depth = 0
         for index in range(start, len(self.tokens)):
-            kind = self.kind(index)
-            depth += (kind in _OPEN) - (kind in _CLOSE)
-            if kind != "EQUAL" or depth:
+            if self.kind(index) != "EQUAL" or self.depth[index]:
                 continue
             at = self._fairness(index + 1)
             if self._is_called(index + 1):
                 return
             if _is(self.at(at), *CHOOSE) and self._begins_operand(at + 1, brackets=True):
-                self.mark(at, "K_ANY" if str(self.tokens[at]) == "any" else "K_ONEOF")
+                self.mark(at)
                 if at > index + 1:
-                    self.mark(index + 1, "K_FAIR")
+                    self.mark(index + 1)
             return
 
     def _is_called(self, index: int) -> bool:
@@ -213,23 +210,16 @@ class Line:
         """Whether an expression begins there, rather than the rest of one that began before."""
         kind = self.kind(index)
         if kind in _OPEN or kind == "SIGN":
-            return brackets or not any(token.type == "EQUAL" for token in self._outside_brackets())
+            kinds = zip(self.tokens, self.depth, strict=True)
+            return brackets or not any(t.type == "EQUAL" and not depth for t, depth in kinds)
         return kind in _OPERANDS
-
-    def _outside_brackets(self) -> Iterator[Token]:
-        depth = 0
-        for token in self.tokens:
-            depth += (token.type in _OPEN) - (token.type in _CLOSE)
-            if not depth:
-                yield token
 
     def _suite_colon(self, start: int) -> int | None:
         """The colon that ends the head of a compound statement."""
-        depth = lambdas = 0
+        lambdas = 0
         for index in range(start, len(self.tokens)):
             kind = self.kind(index)
-            depth += (kind in _OPEN) - (kind in _CLOSE)
-            if depth == 0:
+            if self.depth[index] == 0:
                 lambdas += kind == "LAMBDA"
                 if kind == "COLON" and lambdas == 0:
                     return index
@@ -245,7 +235,7 @@ class Blocks(PostLex):
     def process(self, stream: Iterator[Token]) -> Iterator[Token]:
         """The tokens as the grammar wants them."""
         indents = [0]
-        invariants: int | None = None
+        invariants: int | None = None  # the width of the block of the kind that we are in
         looking: int | None = None
         for tokens, end in self._lines(stream):
             if not tokens:
@@ -290,10 +280,8 @@ class Blocks(PostLex):
             line.append(token)
         if opened:
             raise TokenError(opened[-1], f"'{opened[-1]}' is never closed.")
-        yield (
-            line,
-            Token.new_borrow_pos("_NEWLINE", "\n", line[-1]) if line else Token("_NEWLINE", ""),
-        )
+        end = Token.new_borrow_pos("_NEWLINE", "\n", line[-1]) if line else Token("_NEWLINE", "")
+        yield line, end
 
     @staticmethod
     def _reserved(token: Token, following: Token | None) -> TokenError:

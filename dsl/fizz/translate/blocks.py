@@ -6,11 +6,11 @@ import ast
 from dataclasses import dataclass
 from typing import Literal
 
+from statewalk.dsl.blocks import tree
 from statewalk.dsl.blocks.pieces import Pieces
 from statewalk.dsl.blocks.step_ends import Threads
 from statewalk.dsl.blocks.tree import ACTED, NOT_YET, Status, certainly_some, is_text, settled
 from statewalk.dsl.errors import SpecError
-from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.translate.exprs import Expressions
 from statewalk.dsl.fizz.translate.functions import Functions, is_truth, live_at_loops, with_created
 from statewalk.dsl.source.nodes import IF, expression, statement
@@ -151,12 +151,7 @@ class Blocks:
 
     def _expression(self, node: ast.Expr) -> Statements:
         value = node.value
-        printed = (
-            isinstance(value, ast.Call)
-            and isinstance(value.func, ast.Name)
-            and value.func.id == "print"
-        )
-        if printed:
+        if isinstance(value, ast.Call) and getattr(value.func, "id", "") == "print":
             return [statement("pass", node)]
         return self._made(ast.copy_location(ast.Expr(self.x(value)), node))
 
@@ -165,13 +160,10 @@ class Blocks:
             word = node.id
             known = word in self.x.scope.locals or self.x.is_state(word)
             if word in self.x.names.constants and not known and self.body.kind != "constant":
-                raise SpecError(
-                    "SW102",
-                    f"'{word}' is assigned here, but it is a constant, and does not change.",
-                    at=self.x.wrong(node, "").at,
-                    why="In Fizzbee the assignment would be dropped without a word.",
-                    help="Shared state is what the action Init assigns at its outermost level.",
-                )
+                said = f"'{word}' is assigned here, but it is a constant, and does not change."
+                why = "In Fizzbee the assignment would be dropped without a word."
+                help = "Shared state is what the action Init assigns at its outermost level."
+                raise SpecError("SW102", said, at=self.x.wrong(node, "").at, why=why, help=help)
         return self.x(node)
 
     def nested(self, node: ast.FunctionDef) -> ast.stmt:
@@ -317,11 +309,9 @@ class Blocks:
 
     def _single(self, target: ast.expr) -> None:
         if not isinstance(target, ast.Name):
-            raise self.x.wrong(
-                target,
-                "Only a single name can run through the values here.",
-                help="Take the parts inside: for item in pairs: a = item[0]",
-            )
+            said = "Only a single name can run through the values here."
+            help = "Take the parts inside: for item in pairs: a = item[0]"
+            raise self.x.wrong(target, said, help=help)
 
     def _return(self, node: ast.Return, before: Status) -> Statements:
         checked = self._exit(before, node) if tree.gives_nothing(node) else []

@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 from statewalk.dsl.errors import Span, SpecError
 from statewalk.dsl.fizz.names import Names
 from statewalk.dsl.fizz.text.build import no_arguments
-from statewalk.dsl.source.nodes import copied, walk
+from statewalk.dsl.source.nodes import copied
+from statewalk.dsl.source.scopes import names as names_in
 
 
 @dataclass
@@ -156,10 +157,7 @@ def kind_of_domain(node: ast.AST) -> str | None:
 
 
 def declared_domain(x: Words, node: ast.Call) -> ast.expr | None:
-    """The declaration of a domain; None for any other call.
-
-    Raises:  SpecError[SW152] for a kind that is not supported, [SW153] for what is no declaration.
-    """
+    """Return what declares a domain; None for other calls. Raises SpecError[SW152, SW153]."""
     kind = kind_of_domain(node)
     if kind is None or _is_shadowed(x):
         return None
@@ -173,10 +171,7 @@ def declared_domain(x: Words, node: ast.Call) -> ast.expr | None:
 
 
 def asked_of_domain(x: Words, function: ast.expr) -> str | None:
-    """The method that a call of a domain's becomes; None where it is no domain's.
-
-    Raises:  SpecError[SW153] for what these domains do not have.
-    """
+    """Return the method that is called of a domain, or None. Raises SpecError[SW153]."""
     if not isinstance(function, ast.Attribute):
         return None
     of = function.value
@@ -184,11 +179,8 @@ def asked_of_domain(x: Words, function: ast.expr) -> str | None:
     if not named and (kind_of_domain(of) != "nominal" or _is_shadowed(x)):
         return None
     if function.attr not in _METHODS:
-        raise x.wrong(
-            function,
-            f"A nominal domain has no {function.attr}().",
-            help=f"There are: {', '.join(f'{name}()' for name in sorted(_METHODS))}.",
-        )
+        help = f"There are: {', '.join(f'{name}()' for name in sorted(_METHODS))}."
+        raise x.wrong(function, f"A nominal domain has no {function.attr}().", help=help)
     return _METHODS[function.attr]
 
 
@@ -273,11 +265,8 @@ class Expressions(Words):
         if word in _REFUSED:
             raise self.refuse(node, _REFUSED[word])
         if word in (scope.before, scope.after) and word is not None:
-            raise self.refuse(
-                node,
-                f"'{word}' stands for the whole state here",
-                help=f"Ask for a variable of it: {word}.x",
-            )
+            said = f"'{word}' stands for the whole state here"
+            raise self.refuse(node, said, help=f"Ask for a variable of it: {word}.x")
         return ast.copy_location(ast.Name(word, node.ctx), node)
 
     def field(self, word: str, node: ast.expr) -> ast.expr:
@@ -381,17 +370,11 @@ class Expressions(Words):
     def _create(self, node: ast.Call, word: str) -> ast.expr:
         """A new role: made in a statement of its own, so that its Init runs right after."""
         if not self.may_create:
-            raise self.wrong(
-                node,
-                f"{word}(...) makes a role outside of Init and of steps.",
-                help="Make it in an action, or in a func that one calls.",
-            )
+            said = f"{word}(...) makes a role outside of Init and of steps."
+            raise self.wrong(node, said, help="Make it in an action, or in a func that one calls.")
         if self._inside:
-            raise self.wrong(
-                node,
-                f"{word}(...) makes a role inside a comprehension.",
-                help="One role is made per statement: use a for loop.",
-            )
+            said = f"{word}(...) makes a role inside a comprehension."
+            raise self.wrong(node, said, help="One role is made per statement: use a for loop.")
         named = [ast.copy_location(ast.keyword(k.arg, self(k.value)), k) for k in node.keywords]
         made = ast.copy_location(ast.Call(self.name(word, node), [], named), node)
         self.created.append((word, made))
@@ -421,7 +404,7 @@ class Expressions(Words):
 
     def _comprehension(self, node: Any, *parts: str) -> ast.expr:
         generators: list[ast.comprehension] = []
-        names = {n.id for g in node.generators for n in walk(g.target) if isinstance(n, ast.Name)}
+        names = names_in(*(g.target for g in node.generators))
         first = self.iterable(node.generators[0].iter)
         with self.bound(names):
             for index, g in enumerate(node.generators):

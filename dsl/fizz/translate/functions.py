@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from statewalk.dsl.blocks import tree
+from statewalk.dsl.blocks.pieces import Program
 from statewalk.dsl.fizz.names import Names, is_self, targets_of
-from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.translate.exprs import Expressions
 from statewalk.dsl.source.nodes import Transformer, statement, walk
 from statewalk.dsl.source.scopes import read
@@ -73,15 +74,16 @@ def _stored(node: ast.stmt) -> Live:
     return frozenset(t.id for t in targets_of(node) if isinstance(t, ast.Name))
 
 
-class Functions:
+class Functions(Program):
     """What `dsl.blocks.step_ends` asks of a specification."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
+        nodes = walk(names.module)
+        self.acts = [n for n in nodes if isinstance(n, tree.Act)]
         self.together: dict[str, list[tree.Func]] = {}
-        for part in walk(names.module):
-            if isinstance(part, tree.Func):
-                self.together.setdefault(part.name, []).append(part)
+        for part in (n for n in nodes if isinstance(n, tree.Func)):
+            self.together.setdefault(part.name, []).append(part)
 
     def callee(self, value: ast.expr | None) -> list[tree.Func]:
         """The functions of the specification that a call may mean."""
@@ -94,11 +96,6 @@ class Functions:
             found = self.names.members.get(value.func.attr)
             return [f for f in self.together.get(value.func.attr, []) if f is not found]
         return []
-
-    @property
-    def acts(self) -> list[tree.Act]:
-        """The actions."""
-        return [n for n in walk(self.names.module) if isinstance(n, tree.Act)]
 
     def nearer(self, found: list[tree.Func], value: ast.expr, caller: ast.AST) -> list[tree.Func]:
         """Of ``self``, only the functions of its own role."""
@@ -123,10 +120,7 @@ class Functions:
 
 
 def with_created(x: Expressions, node: ast.stmt, name: str) -> list[ast.stmt]:
-    """A statement, with the Init of a role that it makes run right after the making.
-
-    ``name`` is for a role that the statement gives no name of its own.
-    """
+    """Return a statement in which the Init of a new role, called ``name``, runs at once."""
     created, x.created = x.created, []
     if not created:
         return [node]
@@ -150,10 +144,7 @@ ROOM = 8  # how many roles of a class steps make, where the file does not say
 
 
 def room_of(x: Expressions, role: tree.Role) -> list[ast.keyword]:
-    """What the class of a role says of how many there may be, where steps make some.
-
-    A constant ``AT_MOST_Role`` says it. Raises SpecError[SW153] for one that comes too late.
-    """
+    """Return ``at_most`` of a role that steps make, from ``AT_MOST_Role``. Raises SW153."""
     if role.name not in _made_in_steps(x.names):
         return []
     said = f"AT_MOST_{role.name}"

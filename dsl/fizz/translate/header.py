@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from statewalk.dsl.blocks import tree
 from statewalk.dsl.errors import SpecError, did_you_mean
 from statewalk.dsl.fizz.names import Names, RoleInfo
-from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.text.options import Bounds, Options
 from statewalk.dsl.fizz.translate.exprs import MODULES, PYTHON, SOURCES, Expressions
 from statewalk.dsl.source.nodes import placed
@@ -21,10 +21,7 @@ _KEY = re.compile(r"(?:(?P<role>\w+?)(?P<each>#(?P<index>\d*))?\.)?(?P<action>\w
 
 @dataclass(frozen=True)
 class Cap:
-    """Bounds of an action: of all instances of ``role`` together, of each, or of one (``index``).
-
-    Where ``starts`` or ``runs`` is 0 there is no such bound.
-    """
+    """Bounds of an action of a role: for all instances, each, or one. 0 is no bound."""
 
     role: str | None
     action: str
@@ -59,10 +56,7 @@ class Cap:
 
 
 def of_actions(names: Names, options: Options) -> tuple[dict[str, Cap], list[SpecError]]:
-    """The bounds by their keys, and warnings (SW613) of keys for which there is no action.
-
-    Raises:  SpecError[SW151] for a key that cannot be one of an action.
-    """
+    """Return bounds by key, and warnings (SW613) of unknown actions. Raises SpecError[SW151]."""
     known = [n for n, m in names.members.items() if isinstance(m, tree.Act)]
     for role, info in names.roles.items():
         known += [f"{role}.{n}" for n, m in info.members.items() if isinstance(m, tree.Act)]
@@ -129,9 +123,7 @@ class Caps:
     def guard(
         self, role: str | None, action: str, at: ast.AST, *, suspended: bool
     ) -> list[ast.stmt]:
-        """What begins the action: the bounds checked, the start counted. ``suspended``: its runs
-        may be in flight.
-        """
+        """Return what begins an action: bounds checked, the start counted."""
         lines: list[str] = []
         for cap in self.caps:
             if (cap.role, cap.action) != (role, action):
@@ -157,9 +149,7 @@ class Caps:
 def warn_of_instances(
     options: Options, roles: Mapping[str, tuple[Any, ...]]
 ) -> Iterator[SpecError]:
-    """Warnings (SW613) of bounds of one instance that there is not. ``roles``: all of them, as Init
-    made them.
-    """
+    """Yield warnings (SW613) of bounds of instances that Init did not make."""
     for key, bounds in options.action_options.items():
         of = Cap.of(key, bounds)
         if of is None or of.role is None or of.index is None or of.role not in roles:

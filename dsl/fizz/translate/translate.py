@@ -11,6 +11,7 @@ import copy
 from collections.abc import Iterable
 from typing import Any
 
+from statewalk.dsl.blocks import tree
 from statewalk.dsl.blocks.step_ends import Threads
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.fizz.names import (
@@ -26,7 +27,6 @@ from statewalk.dsl.fizz.names import (
     stored_names,
 )
 from statewalk.dsl.fizz.rules.check import check_names
-from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.text.build import no_arguments
 from statewalk.dsl.fizz.text.options import Options
 from statewalk.dsl.fizz.translate.blocks import Blocks, Body, FizzPieces, Kind, NeedsFlag
@@ -35,12 +35,6 @@ from statewalk.dsl.fizz.translate.functions import Functions, room_of
 from statewalk.dsl.fizz.translate.header import Header
 from statewalk.dsl.source.nodes import parts_of, walk
 
-_DECORATORS = {
-    "always": "always",
-    "eventually": "eventually",
-    "exists": "exists",
-    "transition": "on_step",
-}
 _KINDS = (
     ("always",), ("exists",), ("transition",), ("always", "eventually"), ("eventually", "always"),
     ("eventually",),
@@ -50,10 +44,7 @@ _KINDS = (
 def translate(
     module: ast.Module, file: str, options: Options
 ) -> tuple[ast.Module, tuple[SpecError, ...]]:
-    """The module of the embedded language that means the same, and warnings.
-
-    Raises:  SpecError (SW101, SW102, SW152, SW153, SW155) with the place of the first mistake.
-    """
+    """Return the translated module, and warnings. Raises SpecError."""
     names = collect(module)
     check_names(names, file)
     translation = Translation(names, file, options)
@@ -84,9 +75,6 @@ class Translation(Header):
 
     def _functions(self) -> list[tree.Func]:
         return [n for n in walk(self.names.module) if isinstance(n, tree.Func)]
-
-    def _invariants(self) -> list[tree.Invariant]:
-        return [n for n in walk(self.names.module) if isinstance(n, tree.Invariant)]
 
     # -- the module ---------------------------------------------------------------------------
     def module(self) -> ast.Module:
@@ -272,7 +260,7 @@ class Translation(Header):
     # -- roles --------------------------------------------------------------------------------
     def _role(self, node: tree.Role) -> ast.stmt:
         info = self.names.roles[node.name]
-        body: list[ast.stmt] = [*self._fields(info)]
+        body = self._fields(info)
         for member in node.body:
             if isinstance(member, tree.Act):
                 body.append(self._action(member, node.name))
@@ -283,9 +271,7 @@ class Translation(Header):
             elif isinstance(member, tree.Node) and not isinstance(member, tree.Assertion):
                 raise self.x.wrong(member, "This cannot stand directly in a role.")
         body += self._crash(info)
-        keywords = []
-        if node.symmetric:
-            keywords = [ast.keyword("symmetric", ast.Constant(True))]
+        keywords = [ast.keyword("symmetric", ast.Constant(True))] if node.symmetric else []
         keywords += room_of(self.x, node)
         base = self.x.imported("Role", node)
         made = ast.ClassDef(node.name, [base], keywords, body or [ast.Pass()], [])
@@ -316,15 +302,14 @@ class Translation(Header):
 
     def _kind(self, kinds: tuple[str, ...], at: ast.AST) -> list[ast.expr]:
         if kinds not in _KINDS:
-            raise self.x.wrong(
-                at,
-                f"An assertion cannot be '{' '.join(kinds)}'.",
-                help="There are: " + ", ".join(" ".join(k) for k in _KINDS) + ".",
-            )
-        return [self.x.imported(_DECORATORS[kind], at) for kind in kinds]
+            help = "There are: " + ", ".join(" ".join(k) for k in _KINDS) + "."
+            raise self.x.wrong(at, f"An assertion cannot be '{' '.join(kinds)}'.", help=help)
+        words = ["on_step" if kind == "transition" else kind for kind in kinds]
+        return [self.x.imported(word, at) for word in words]
 
     def _invariant(self, node: tree.Invariant) -> ast.stmt:
-        number = next(i for i, n in enumerate(self._invariants(), 1) if n is node)
+        known = [n for n in walk(self.names.module) if isinstance(n, tree.Invariant)]
+        number = next(i for i, n in enumerate(known, 1) if n is node)
         result = ast.copy_location(ast.Return(node.test), node)
         holder = ast.copy_location(tree.FlowBlock(), node)
         holder.flow, holder.body = "atomic", [result]

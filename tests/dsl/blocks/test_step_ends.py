@@ -6,21 +6,18 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from statewalk.dsl.blocks import tree
+from statewalk.dsl.blocks.pieces import Program
 from statewalk.dsl.blocks.step_ends import Threads
 from statewalk.dsl.blocks.tree import NOT_YET
 
 
-class Nothing:
+class Nothing(Program):
     """A specification without functions to call."""
 
-    acts: Sequence[tree.Act] = ()
     together: Mapping[str, Sequence[tree.Func]] = {}
 
     def callee(self, value: ast.expr | None) -> list[tree.Func]:
         return []
-
-    def nearer(self, found: list[tree.Func], value: ast.expr, caller: ast.AST) -> list[tree.Func]:
-        return found
 
 
 class Wait(tree.Node):

@@ -4,9 +4,9 @@ import ast
 
 import pytest
 
+from statewalk.dsl.blocks import tree
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.fizz.read import read_fizz
-from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.text.parse import parse, split_front_matter
 
 

@@ -12,7 +12,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from statewalk.dsl.fizz.text import tree
+from statewalk.dsl.blocks import tree
 from tests.dsl.flows.parts import (
     Actor,
     Call,

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from statewalk.dsl.fizz.text import tree
+from statewalk.dsl.blocks import tree
 from tests.dsl.flows.machine import Machine
 from tests.dsl.flows.parts import Actor
 from tests.dsl.flows.search import START, Frozen, Search

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from statewalk.dsl.blocks import tree
 from statewalk.dsl.blocks.tree import is_text
-from statewalk.dsl.fizz.text import tree
 
 
 class NotPossible(BaseException):

@@ -10,8 +10,8 @@ from typing import Any
 
 import yaml
 
+from statewalk.dsl.blocks import tree
 from statewalk.dsl.fizz.names import targets_of
-from statewalk.dsl.fizz.text import tree
 from statewalk.dsl.fizz.text.parse import parse, split_front_matter
 from statewalk.dsl.view import next_script
 from tests.dsl.flows.bisimilar import Graph
