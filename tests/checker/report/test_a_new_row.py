@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
+from tests.cases import slow
+from tests.places import ROOT
+
 SPEC = """
 from statewalk import *
 
@@ -95,10 +97,9 @@ def negative() -> bool:
 
 
 def copy(to: Path, edits: dict[str, list[tuple[str, str]]]) -> None:
-    """Copy the tree, and change texts that each occur once."""
-    ignored = shutil.ignore_patterns("__pycache__")
+    """Copy the tree, with what is compiled, and change texts that each occur once."""
     for package in ("statewalk", "dsl", "checker", "models"):
-        shutil.copytree(ROOT / package, to / package, ignore=ignored, symlinks=True)
+        shutil.copytree(ROOT / package, to / package, symlinks=True)
     for name, changes in edits.items():
         text = (to / name).read_text(encoding="utf-8")
         for old, new in changes:
@@ -146,7 +147,7 @@ def test_it_needs_a_row(tmp_path: Path) -> None:
     assert "unreachable, but got: 'generated'" in made.stderr
 
 
-@pytest.mark.parametrize("engine", ["auto", "reference", "native"])
+@pytest.mark.parametrize("engine", [slow("auto"), "reference", "native"])
 def test_a_kind_of_property_is_searched_for(tmp_path: Path, engine: str) -> None:
     copy(tmp_path, KIND)
     (tmp_path / "spec.py").write_text(FORBIDDEN, encoding="utf-8")
