@@ -37,7 +37,7 @@ def agree(path: Path, options: SearchOptions) -> Any:
     return found
 
 
-@pytest.mark.parametrize("name", some(sorted(BODIES), every=4))
+@pytest.mark.parametrize("name", some(sorted(BODIES), every=8))
 def test_small_specs(name: str, tmp_path: Path) -> None:
     path = tmp_path / "spec.py"
     path.write_text(HEAD.replace("@\n", BODIES[name][0].strip("\n") + "\n", 1))

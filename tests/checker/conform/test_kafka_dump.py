@@ -15,7 +15,7 @@ from statewalk import Conformance, load
 from statewalk.checker.conform.followed import Limits
 from statewalk.checker.conform.logs import reader_of
 from statewalk.checker.conforming import Question
-from tests.cases import slow
+from tests.cases import slow, some
 from tests.places import ROOT
 
 Record = tuple[str, int, int, list[str]]
@@ -121,7 +121,7 @@ FAULTS: dict[str, tuple[int, Record | None, int]] = {
 }
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", some(FAULTS, every=3))
 def test_a_planted_fault_is_found_where_it_is(name: str, tmp_path: Path) -> None:
     at, record, more = FAULTS[name]
     kept = BEFORE_PART_2[: at + more]

@@ -15,6 +15,7 @@ from statewalk.checker.history.decide.check import check
 from statewalk.checker.history.decide.scan import scan
 from statewalk.checker.history.explain.anomaly import explain, fitting
 from statewalk.checker.history.formats.jsonl import from_records
+from tests.cases import slow
 from tests.checker.history.simulated import ANOMALIES, Workload, plant, simulate
 
 ALLOWED_BY_SI = ("write-skew", "read-only-anomaly")
@@ -66,7 +67,7 @@ def test_many_planted_anomalies_are_rejected_by_their_names(anomaly: str) -> Non
 
 
 @pytest.mark.parametrize("kind", ["rw", "rm", "mixed", "range", "blind", "append", *APPLICATIONS])
-@pytest.mark.parametrize("stale", [0, 20])
+@pytest.mark.parametrize("stale", [slow(0), 20])
 def test_a_correct_store_is_accepted_with_a_certificate(kind: str, stale: int) -> None:
     work = Workload(kind, 300, sessions=6, keys=40, stale=stale, seed=3)
     history = from_records(simulate(work))

@@ -77,7 +77,7 @@ CHOICES = [(kind, "any") for kind in ("function", "def", "lambda", "role")]  # n
 ALL = ((kind, own) for own in sorted(VALUES) for kind in KINDS)
 PAIRS = some((pair for pair in ALL if pair not in CHOICES), every=200)
 OF_VARIABLES = ("local", "state", "parameter", "field")
-OWNS = some(((kind, own) for own in sorted(OWN) for kind in OF_VARIABLES), every=10)
+OWNS = some(((kind, own) for own in sorted(OWN) for kind in OF_VARIABLES), every=27)
 
 
 def found(folder: Path, kind: str, own: str) -> tuple[object, ...]:
