@@ -14,7 +14,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import NoReturn
 
-from statewalk.checker.commands import COMMANDS, SUPERVISED
+from statewalk.checker.commands import COMMANDS, GROUPS, SUPERVISED
 from statewalk.checker.commands.release import VERSION
 from statewalk.checker.contract.stops import ended_by
 from statewalk.checker.machine import signals, streams, supervisor
@@ -36,6 +36,23 @@ _stop = signals.Stop()
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
+class _Grouped(argparse.RawDescriptionHelpFormatter):
+    """Help that lists commands in groups."""
+
+    def _format_action(self, action: argparse.Action) -> str:
+        if not isinstance(action, argparse._SubParsersAction):
+            return super()._format_action(action)
+        texts = {choice.dest: choice.help or "" for choice in action._get_subactions()}
+        lines = []
+        for group, names in GROUPS.items():
+            lines += [
+                "",
+                f"  {group.capitalize()}",
+                *(f"    {n:<12} {texts[n]}" for n in names if n in texts),
+            ]
+        return "\n".join(lines) + "\n"
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser whose mistakes end with our exit code and tell where help is."""
 
@@ -51,8 +68,9 @@ def make_parser(only: str | None = None) -> argparse.ArgumentParser:
     """The parser of all commands there are, or of one."""
     parser = _Parser(
         prog="statewalk",
-        description="Checks designs of distributed protocols: visits every state a spec can reach.",
-        epilog="'statewalk COMMAND --help' tells the options of a command.",
+        description="Check designs of distributed protocols: search all states a spec can reach.",
+        epilog="'statewalk COMMAND --help' lists the options of a command.",
+        formatter_class=_Grouped if only is None else argparse.HelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"statewalk {VERSION}")
     commands = parser.add_subparsers(

@@ -9,29 +9,40 @@ those about many specs at once in `everyday`.
 """
 
 COMMANDS: dict[str, str] = {
+    "new": "statewalk.checker.commands.everyday.new",
+    "convert": "statewalk.checker.commands.convert",
+    "explain": "statewalk.checker.commands.explain",
     "check": "statewalk.checker.commands.check",
-    "compare": "statewalk.checker.commands.compare",
-    "replay": "statewalk.checker.commands.traces.replay",
+    "test": "statewalk.checker.commands.everyday.test",
+    "resume": "statewalk.checker.commands.resume",
+    "profile": "statewalk.checker.commands.profile",
     "show": "statewalk.checker.commands.traces.show",
+    "replay": "statewalk.checker.commands.traces.replay",
     "explore": "statewalk.checker.commands.explore",
     "simulate": "statewalk.checker.commands.behaviours.simulate",
     "export": "statewalk.checker.commands.traces.export",
-    "convert": "statewalk.checker.commands.convert",
-    "explain": "statewalk.checker.commands.explain",
-    "models": "statewalk.checker.commands.everyday.models",
-    "new": "statewalk.checker.commands.everyday.new",
-    "doctor": "statewalk.checker.commands.everyday.doctor",
-    "completion": "statewalk.checker.commands.everyday.completion",
-    "test": "statewalk.checker.commands.everyday.test",
-    "history": "statewalk.checker.history.commands.cli",
-    "profile": "statewalk.checker.commands.profile",
-    "resume": "statewalk.checker.commands.resume",
     "query": "statewalk.checker.commands.query",
+    "compare": "statewalk.checker.commands.compare",
     "conform": "statewalk.checker.commands.behaviours.conform",
     "cover": "statewalk.checker.commands.behaviours.cover",
+    "history": "statewalk.checker.history.commands.cli",
+    "models": "statewalk.checker.commands.everyday.models",
     "diary": "statewalk.checker.commands.diary",
     "docs": "statewalk.checker.commands.docs",
+    "doctor": "statewalk.checker.commands.everyday.doctor",
+    "completion": "statewalk.checker.commands.everyday.completion",
 }
+
+GROUPS = {
+    "write": ("new", "convert", "explain"),
+    "check": ("check", "test", "resume", "profile"),
+    "look": ("show", "replay", "explore", "simulate", "export", "query"),
+    "compare": ("compare",),
+    "real systems": ("conform", "cover", "history"),
+    "learn": ("models", "diary", "docs"),
+    "set up": ("doctor", "completion"),
+}
+"""The commands as `statewalk --help` lists them."""
 
 # What runs the code of a spec, which may hang, crash or print, or SQL, which may do the first two:
 # these run in a process of their own.

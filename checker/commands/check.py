@@ -28,7 +28,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the parser."""
     parser = subparsers.add_parser(
         "check",
-        help="search the states of a spec",
+        help="search every reachable state of a spec",
         description="Search every state a spec can reach; say what was found, how thoroughly.",
         epilog="Exit codes: 0 holds, or all is as its configuration expects (violations too), 1 a "
         "property is violated and no configuration says what to expect, 2 mistake in the spec or "

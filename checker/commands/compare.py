@@ -33,7 +33,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the parser."""
     parser = subparsers.add_parser(
         "compare",
-        help="put variants of a spec, or two specs, beside each other",
+        help="compare variants of a spec, or two specs",
         description="Say what a variant makes possible, what it forbids, and why: verdicts, "
         "counterexamples of one tried on the other, behaviours and states of one that the other "
         "has not.",
@@ -74,7 +74,12 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--max-memory", type=argument(read_size), metavar="SIZE", help="stop at this much memory"
     )
-    parser.add_argument("--threads", type=argument(read_threads), metavar="N")
+    parser.add_argument(
+        "--threads",
+        type=argument(read_threads),
+        metavar="N",
+        help="threads to search with (all processors)",
+    )
     parser.add_argument("--json", metavar="FILE", help="also as JSON (- is standard output)")
     parser.add_argument(
         "--html", metavar="FILE", help="also as a page to look at: one file, for any browser"

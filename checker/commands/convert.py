@@ -12,7 +12,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the parser."""
     parser = subparsers.add_parser(
         "convert",
-        help="print a .fizz specification in the embedded language",
+        help="convert a .fizz spec to Python",
         description="Print a .fizz spec as a Python module with equal states and verdicts.",
     )
     parser.add_argument("spec", metavar="FILE.fizz", help="the specification")

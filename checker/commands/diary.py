@@ -24,7 +24,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the parser."""
     parser = subparsers.add_parser(
         "diary",
-        help="run, build and begin walkthroughs: Markdown with cells that run",
+        help="run, build and begin walkthroughs",
         description="A diary is a folder of Markdown files, NN-title.md, in which specs, commands "
         "with their output, and diagrams are run.",
     )
@@ -35,12 +35,12 @@ def add_parser(subparsers: Any) -> None:
     for parser in (test, build):
         parser.add_argument("--only", action="append", metavar="NN", help="this entry alone")
     new = what.add_parser("new", help="begin an entry")
-    new.add_argument("title", metavar="TITLE")
+    new.add_argument("title", metavar="TITLE", help="the title of the entry")
     check = what.add_parser("check", help="see whether your spec does what an exercise asks")
     book = what.add_parser("notebook", help="write an entry as a Jupyter notebook")
     for parser in (check, book):
-        parser.add_argument("number", metavar="NN")
-    check.add_argument("spec", metavar="SPEC")
+        parser.add_argument("number", metavar="NN", help="the number of the entry")
+    check.add_argument("spec", metavar="SPEC", help="your solution of the exercise")
     book.add_argument("--out", metavar="FILE", help="where to write it (standard output)")
     runs = {test: _test, build: _build, new: _new, check: _check, book: _notebook}
     for parser, run in runs.items():

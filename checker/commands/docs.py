@@ -17,7 +17,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the parser."""
     parser = subparsers.add_parser(
         "docs",
-        help="write the documentation as pages for a browser, or read a page here",
+        help="read the documentation, or write it as pages",
         description="Write all pages that came with statewalk (guides, models, the diary, errors, "
         "decisions) as files for a browser, which load nothing. With a PAGE, print that one here.",
     )

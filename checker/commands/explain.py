@@ -26,7 +26,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the parser."""
     parser = subparsers.add_parser(
         "explain",
-        help="say what an error or warning means",
+        help="explain an error or a warning",
         description="Print the page of an error or warning: what it means, a spec that gets it and "
         "one that does not. Without a code, list them all.",
         epilog="Exit codes: 0, or 2 where there is no such code.",

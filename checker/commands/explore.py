@@ -23,7 +23,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the parser."""
     parser = subparsers.add_parser(
         "explore",
-        help="go through states by hand, in a browser",
+        help="step through states in a browser",
         description="Serve a page on this machine that goes through the states of a spec: what is "
         "possible in each, what stops the rest. Nothing is searched beforehand. Ctrl-C ends it.",
     )

@@ -18,19 +18,44 @@ def add_parser(subparsers: Any) -> None:
 
     parser = subparsers.add_parser(
         "profile",
-        help="say what a search spends its time on",
+        help="show what a search spends its time on",
         description="Search with the native engine and list, per action and property, how often "
         "the spec had to be run and how long that took; per variable, its distinct values.",
         epilog="Exit codes: 0 the search came to its end, 2 mistake or an exception of the spec, 3 "
         "it was stopped before.",
     )
     parser.add_argument("spec", metavar="SPEC", help="a .py or .fizz file, or a model by name")
-    parser.add_argument("--set", action="append", default=[], dest="settings", metavar="NAME=VALUE")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        dest="settings",
+        metavar="NAME=VALUE",
+        help="give a constant a value; repeatable",
+    )
     parser.add_argument("--config", metavar="NAME", help="one of the spec's configurations")
-    parser.add_argument("--max-states", type=argument(read_count), metavar="N")
-    parser.add_argument("--max-depth", type=argument(read_count), metavar="N")
-    parser.add_argument("--timeout", type=argument(read_seconds), metavar="S")
-    parser.add_argument("--threads", type=argument(read_count), default=1, metavar="N")
+    parser.add_argument(
+        "--max-states",
+        type=argument(read_count),
+        metavar="N",
+        help="stop when N distinct states are known",
+    )
+    parser.add_argument(
+        "--max-depth", type=argument(read_count), metavar="N", help="stop after N levels"
+    )
+    parser.add_argument(
+        "--timeout",
+        type=argument(read_seconds),
+        metavar="S",
+        help="stop after so long (90, 10m, 2h)",
+    )
+    parser.add_argument(
+        "--threads",
+        type=argument(read_count),
+        default=1,
+        metavar="N",
+        help="threads to search with (1)",
+    )
     parser.set_defaults(run=run)
 
 

@@ -28,7 +28,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the parser."""
     parser = subparsers.add_parser(
         "query",
-        help="ask a state graph in SQL",
+        help="query a state graph in SQL",
         description="Ask the graph that 'statewalk check SPEC --graph DIR' wrote: in SQL over the "
         "tables states and transitions, or with a ready question. Predicates are SQL over the "
         "columns of states. Without a question the columns are listed.",

@@ -15,7 +15,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the parser."""
     parser = subparsers.add_parser(
         "resume",
-        help="go on with a check that was cut short",
+        help="continue an interrupted check",
         description="Go on with a check that was begun with --out DIR and was interrupted or "
         "killed. The result is that of a check in one go. A changed spec is refused.",
     )

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import suppress
 from importlib import import_module
 from multiprocessing import get_context
@@ -241,10 +241,21 @@ def main(only: str = "") -> None:
     )
     sys.stdout.write(said)
     sys.stdout.flush()
+    for _ in compiling(kernels, for_all=not only):
+        pass
+
+
+def compiling(kernels: Sequence[tuple[str, str]], *, for_all: bool) -> Iterator[str]:
+    """Compile kernels in processes of their own and yield the name of each that is done.
+
+    ``for_all`` keeps them in the installation where that takes files, for every user of it.
+    """
     processes = min(os.cpu_count() or 1, 8)
     with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        for done in [pool.submit(_compile, *kernel, not only) for kernel in kernels]:
+        running = {pool.submit(_compile, *kernel, for_all): kernel[1] for kernel in kernels}
+        for done in as_completed(running):
             done.result()
+            yield running[done]
 
 
 def _compile(module: str, name: str, for_all: bool) -> None:

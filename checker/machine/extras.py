@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 
+from statewalk.checker.machine.installed import source
 from statewalk.dsl.errors import RunError
 
 EXTRAS = {
@@ -33,7 +34,7 @@ def missing(package: str, what: str = "This") -> RunError:
     return RunError(
         "SW329",
         f"{what} needs the package {package}, which is not installed.",
-        help=f"pip install 'statewalk[{extra}]'" if extra else f"pip install {package}",
+        help=source().command(extra) if extra else f"pip install {package}",
     )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 from xml.etree import ElementTree as Xml
 
+from statewalk.checker.machine.installed import source
 from statewalk.checker.report.trace import trace_page
 from statewalk.checker.verdict import exits
 from statewalk.checker.verdict.expected import TO_HOLD
@@ -128,7 +129,7 @@ def sarif_text(results: list[dict[str, Any]]) -> str:
                 "tool": {
                     "driver": {
                         "name": "statewalk",
-                        "informationUri": "https://pypi.org/project/statewalk/",
+                        **({"informationUri": uri} if (uri := source().page) else {}),
                         "rules": [
                             {"id": rule, "shortDescription": {"text": text}}
                             for rule, text in _RULES.items()

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from statewalk.checker.cli import main
+from statewalk.checker.cli import main, make_parser
 from statewalk.checker.commands.everyday.templates import WORKFLOW
 from tests.cases import slow
 from tests.places import ROOT
@@ -33,13 +33,17 @@ def test_the_commands_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path / "lock")
 
     for command in commands(name):
-        assert 0 == main([*shlex.split(command)[1:], "--engine", "reference"])
+        words = shlex.split(command)[1:]
+        if words[0] == "doctor":  # compiling takes a minute
+            assert make_parser("doctor").parse_args(words).compile
+        else:
+            assert 0 == main([*words, "--engine", "reference"])
 
     if name == "specs.yml":
         assert "testsuites" == ElementTree.parse("specs.xml").getroot().tag
 
 
 def test_a_new_folder_has_the_same_workflow() -> None:
-    pinned = "=={version}  # or the wheel, where you keep it: ./statewalk-...whl"
+    pinned = "{install}"
 
-    assert (FOLDER / "specs.yml").read_text() == WORKFLOW.replace(pinned, "")
+    assert (FOLDER / "specs.yml").read_text() == WORKFLOW.replace(pinned, "pip install statewalk")

@@ -31,7 +31,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the parser."""
     parser = subparsers.add_parser(
         "conform",
-        help="check what a system logged against its spec",
+        help="check logs of a system against its spec",
         description="Ask whether the event log of a running system is a behaviour of a spec.",
         epilog="Exit codes: 0 it conforms, 1 it does not or an invariant is violated on the way, "
         "2 mistake, 3 not decided within the bounds.",
@@ -43,7 +43,14 @@ def add_parser(subparsers: Any) -> None:
         nargs="+",
         help="JSON Lines; several are of several processes; a folder holds many runs",
     )
-    parser.add_argument("--set", action="append", default=[], dest="settings", metavar="NAME=VALUE")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        dest="settings",
+        metavar="NAME=VALUE",
+        help="give a constant a value; repeatable",
+    )
     parser.add_argument("--config", metavar="NAME", help="one of the spec's configurations")
     parser.add_argument(
         "--map", metavar="FILE:FUNCTION", help="makes events of the lines of a log of any kind"

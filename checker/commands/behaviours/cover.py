@@ -21,14 +21,21 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the parser."""
     parser = subparsers.add_parser(
         "cover",
-        help="make scenarios to try a system on, from its spec",
+        help="generate test scenarios from a spec",
         description="Make scenarios (events, and what is to be seen after each) that together take "
         "every action and reach every witness of a spec.",
         epilog="Exit codes: 0 they do, 1 something can never be met, 2 mistake, 3 something was "
         "not met within the bounds.",
     )
     parser.add_argument("spec", metavar="SPEC", help="a .py or .fizz file, or a model by name")
-    parser.add_argument("--set", action="append", default=[], dest="settings", metavar="NAME=VALUE")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        dest="settings",
+        metavar="NAME=VALUE",
+        help="give a constant a value; repeatable",
+    )
     parser.add_argument("--config", metavar="NAME", help="one of the spec's configurations")
     parser.add_argument(
         "--steps", action="store_true", help="take every step of every state, not only every action"

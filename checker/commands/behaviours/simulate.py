@@ -24,7 +24,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the parser."""
     parser = subparsers.add_parser(
         "simulate",
-        help="walk at random through a spec",
+        help="walk through a spec at random",
         description="Take random steps, many times over. Finds violations fast in specs too large "
         "to check; never shows that there is none.",
         epilog="Exit codes: 0 scenarios were written (--events, --pytest) and no violation "
@@ -32,7 +32,14 @@ def add_parser(subparsers: Any) -> None:
         "nothing).",
     )
     parser.add_argument("spec", metavar="SPEC", help="a .py or .fizz file, or a model by name")
-    parser.add_argument("--set", action="append", default=[], dest="settings", metavar="NAME=VALUE")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        dest="settings",
+        metavar="NAME=VALUE",
+        help="give a constant a value; repeatable",
+    )
     parser.add_argument("--config", metavar="NAME", help="one of the spec's configurations")
     parser.add_argument(
         "--runs", type=argument(read_count), default=100, metavar="N", help="how many walks (100)"

@@ -17,7 +17,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the parser."""
     parser = subparsers.add_parser(
         "completion",
-        help="print what bash, zsh or fish need to complete commands and options",
+        help="print completion for bash, zsh or fish",
         description="Print a script for a shell: with it, Tab completes commands, options and the "
         "values that these take.",
         epilog='bash: eval "$(statewalk completion bash)" in ~/.bashrc. zsh: the same with zsh '

@@ -9,7 +9,7 @@ import platform
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,16 +40,28 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the parser."""
     parser = subparsers.add_parser(
         "doctor",
-        help="see whether this machine has what statewalk needs",
-        description="Say what this machine has of what statewalk needs or can use, try the engine, "
-        "and say what to do about what is missing. Nothing is changed.",
+        help="check this machine; compile kernels ahead",
+        description="List what this machine has of what statewalk needs or can use, try the "
+        "engine, and print what to do about what is missing. Only --compile changes anything.",
         epilog="Exit codes: 0 all that is needed works, 2 something does not.",
+    )
+    parser.add_argument(
+        "--compile",
+        action="store_true",
+        help="compile every kernel now, about a minute once, so that no check has to",
+    )
+    parser.add_argument(
+        "--user",
+        action="store_true",
+        help="with --compile: keep kernels in your cache folder, not in the installation",
     )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Look and tell; the exit code."""
+    """Print what is found; the exit code."""
+    if arguments.compile:
+        _compile(for_all=not arguments.user)
     findings = []
     for finding in examined():
         findings.append(finding)
@@ -60,9 +72,28 @@ def run(arguments: argparse.Namespace) -> int:
     return MISTAKE if any(f.remedy and f.needed for f in findings) else HOLDS
 
 
+def _compile(*, for_all: bool) -> None:
+    """Compile all kernels, with a progress bar where somebody watches."""
+    from rich.console import Console
+    from rich.progress import track
+
+    from statewalk.checker.machine import ahead
+
+    kernels = ahead.all_kernels()
+    streams.say(f"Compiling {len(kernels)} kernels. Kernels that are compiled already are kept.\n")
+    streams.out().flush()
+    console = Console(file=streams.out())
+    done: Iterable[str] = ahead.compiling(kernels, for_all=for_all)
+    if console.is_terminal:
+        done = track(done, "compiling", total=len(kernels), console=console, transient=True)
+    for _ in done:
+        pass
+
+
 def examined() -> Iterator[Finding]:
     """All that is looked at, the quickest first."""
     yield Finding("Python", f"{platform.python_version()}, {sys.executable}")
+    yield _installed()
     yield Finding("system", f"{platform.platform(terse=True)}, {_processors()} processors")
     yield _memory()
     yield _folder()
@@ -71,6 +102,13 @@ def examined() -> Iterator[Finding]:
     yield from _packages()
     yield _java()
     yield _engine()
+
+
+def _installed() -> Finding:
+    from statewalk.checker.commands.release import VERSION
+    from statewalk.checker.machine.installed import source
+
+    return Finding("statewalk", f"{VERSION}, {source().command()}")
 
 
 def _processors() -> int:
@@ -122,11 +160,12 @@ def _supervisor() -> Finding:
 
 def _packages() -> Iterator[Finding]:
     from statewalk.checker.machine.extras import EXTRAS, is_there
+    from statewalk.checker.machine.installed import source
 
     for extra in dict.fromkeys(EXTRAS.values()):
         names = [name for name, of in EXTRAS.items() if of == extra]
         absent = [name for name in names if not is_there(name)]
-        remedy = f"pip install 'statewalk[{extra}]'" if absent else ""
+        remedy = source().command(extra) if absent else ""
         said = f"without {', '.join(absent)}" if absent else f"has {', '.join(names)}"
         yield Finding(f"[{extra}]", said, remedy, needed=False)
 

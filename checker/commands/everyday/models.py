@@ -18,7 +18,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the parser."""
     parser = subparsers.add_parser(
         "models",
-        help="list the model library, or test it",
+        help="list or test the model library",
         usage="statewalk models [-h] [list | test] [NAME ...]",
         description="List the models of the library; of those that are named, also constants and "
         "configurations; of one, what it is about. With 'test', check every configuration against "

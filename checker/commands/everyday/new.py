@@ -20,9 +20,10 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the parser."""
     parser = subparsers.add_parser(
         "new",
-        help="begin a folder with a spec of your own",
+        help="create a folder with a first spec",
         description="Make a folder with a spec that has a configuration that holds and one that is "
-        "violated, a .gitignore, and a workflow for GitHub that runs statewalk test.",
+        "violated, a .gitignore, a workflow for GitHub that runs statewalk test, and an AGENTS.md "
+        "that describes the language to coding assistants.",
     )
     parser.add_argument("name", metavar="NAME", help="the folder; its last part names the spec")
     what = parser.add_mutually_exclusive_group()
@@ -38,7 +39,6 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the files, and say what to do next; the exit code."""
     from statewalk.checker.commands.everyday import templates
-    from statewalk.checker.commands.release import VERSION
     from statewalk.checker.machine.files import write_text
     from statewalk.dsl.errors import RunError
 
@@ -57,7 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
     files = {
         folder / spec: text,
         folder / ".gitignore": templates.IGNORED,
-        folder / workflow: templates.WORKFLOW.replace("{version}", VERSION),
+        folder / "AGENTS.md": templates.agents(),
+        folder / workflow: templates.workflow(),
     }
     try:
         (folder / workflow).parent.mkdir(parents=True)

@@ -2,6 +2,9 @@
 violated: a check that cannot fail says nothing.
 """
 
+import re
+from pathlib import Path
+
 EMPTY = '''"""What is modelled, in a sentence; what is left out."""
 
 from statewalk import Constant, State, action, always, config, holds, require, violates
@@ -168,12 +171,13 @@ jobs:
       - uses: actions/setup-python@a26af69be951a213d495a4c3e4e4022e16d87065  # v5.6.0
         with:
           python-version: "3.12"
-      - run: pip install statewalk=={version}  # or the wheel, where you keep it: ./statewalk-...whl
+      - run: {install}
       - uses: actions/cache@5a3ec84eff668545956fd18022155c47e93e2684  # v4.2.3
         with:
-          path: ~/.cache/statewalk/kernels  # what is compiled
+          path: ~/.cache/statewalk/kernels  # compiled kernels
           key: statewalk-${{ github.sha }}
           restore-keys: statewalk-
+      - run: statewalk doctor --compile --user
       - run: statewalk test --github --junit specs.xml
       - uses: actions/upload-artifact@ea165f8d65b6e75b540449e92b4886f43607fa02  # v4.6.2
         if: always()
@@ -181,3 +185,34 @@ jobs:
           name: specs
           path: specs.xml
 """
+
+
+def workflow() -> str:
+    """Return the workflow, which installs statewalk from where this copy came from."""
+    from statewalk.checker.machine.installed import source
+
+    found = source()
+    if found.is_portable:
+        return WORKFLOW.replace("{install}", found.command())
+    return _FIRST + WORKFLOW.replace("{install}", _STOP)
+
+
+_FIRST = """# Before the first run: this copy of statewalk was installed from a place on your machine, where
+# GitHub cannot reach it. In the step that ends with "exit 1", write a command that works there:
+#   pip install "statewalk @ git+https://HOST/PATH@COMMIT"
+#   pip install ./statewalk-VERSION-py3-none-any.whl     (a wheel kept in this repository)
+"""
+_STOP = """|
+          echo "specs.yml: write the command that installs statewalk, see its first lines" >&2
+          exit 1"""
+
+
+def agents() -> str:
+    """Return a page on the language for coding assistants, for a folder of specs."""
+    from statewalk.dsl.files import read_text
+
+    here = Path(__file__).resolve()
+    page = next(p / "AGENTS.md" for p in here.parents if (p / "AGENTS.md").is_file())
+    lines = read_text(page).splitlines(keepends=True)
+    text = "".join(line for line in lines if "CONTRIBUTING" not in line)
+    return re.sub(r"\[[^]]*\]\([^)]*?(\w[\w-]*)\.md[^)]*\)", r"`statewalk docs \1`", text)

@@ -15,7 +15,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the parser."""
     parser = subparsers.add_parser(
         "test",
-        help="check every configuration of your specs against what it expects",
+        help="check every configuration against what it expects",
         description="Check every configuration of every spec in the files and folders that are "
         "named, or below this folder, several at a time. What was as expected, and is loaded from "
         "the same texts, is not checked again, except in continuous integration. A configuration "

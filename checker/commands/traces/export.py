@@ -17,7 +17,7 @@ def add_parser(subparsers: Any) -> None:
     listed = "; ".join(f"{name}: {text}" for name, (_, text) in FORMATS.items())
     parser = subparsers.add_parser(
         "export",
-        help="write a trace or a state graph for other tools",
+        help="convert a trace or a state graph for other tools",
         description="Write a saved trace in the format of another tool, or draw the state graph of "
         "a spec (a spec instead of a trace, --format dot or mermaid).",
         epilog=f"Formats: {listed}.",

@@ -13,7 +13,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the parser."""
     parser = subparsers.add_parser(
         "replay",
-        help="repeat a trace, or say where it no longer happens",
+        help="repeat a trace, or report where it no longer applies",
         description="Repeat a saved trace step by step. Either it happens again, or the step that "
         "differs is named, with the reason.",
         epilog="Exit codes: 0 reproduced, 5 diverged, 2 mistake (no trace, another spec).",

@@ -17,7 +17,7 @@ def add_parser(subparsers: Any) -> None:
     """Add the command to the parser."""
     parser = subparsers.add_parser(
         "show",
-        help="show a trace",
+        help="print a trace",
         description="Show a saved trace: its steps, and what each changed. The spec is not needed.",
     )
     parser.add_argument("trace", metavar="TRACE", help="a *.trace.json file of a run folder")

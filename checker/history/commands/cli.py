@@ -36,7 +36,7 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     """Register `history` with its sub-commands."""
     parser = subparsers.add_parser(
         "history",
-        help="check, collect or convert recorded histories of transactions",
+        help="check, collect or convert histories of transactions",
         description="Black-box checking of recorded transactional histories.",
     )
     commands = parser.add_subparsers(dest="history_command", required=True, metavar="COMMAND")

@@ -49,7 +49,12 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         f"without --url, what {_URL} in the environment says",
     )
     parser.add_argument("--isolation", metavar="LEVEL", help="the level to ask the database for")
-    parser.add_argument("--workload", choices=tuple(WORKLOADS), default="blindw-rw")
+    parser.add_argument(
+        "--workload",
+        choices=tuple(WORKLOADS),
+        default="blindw-rw",
+        help="the transactions to run (%(default)s)",
+    )
     for name, default, what in (
         ("transactions", 1000, "transactions in all"),
         ("sessions", 4, "sessions at the same time"),

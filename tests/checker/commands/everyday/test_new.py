@@ -11,7 +11,7 @@ import pytest
 from statewalk import check, load
 from statewalk.checker.cli import main
 from statewalk.checker.commands.everyday.new import TEMPLATES
-from statewalk.checker.commands.release import VERSION
+from statewalk.checker.commands.everyday.templates import workflow
 
 
 @pytest.fixture(autouse=True)
@@ -50,7 +50,8 @@ def test_what_ci_installs_is_what_wrote_it(capsys: pytest.CaptureFixture[str]) -
     """And where nobody would read the workflow, that is said."""
     assert 0 == main(["new", "alone"])
     assert "move" not in capsys.readouterr().out
-    assert f"statewalk=={VERSION} " in Path("alone/.github/workflows/specs.yml").read_text()
+    assert workflow() == Path("alone/.github/workflows/specs.yml").read_text()
+    assert "`statewalk docs language`" in Path("alone/AGENTS.md").read_text()
 
     Path(".git").mkdir()
     assert 0 == main(["new", "specs/part"])
