@@ -29,6 +29,14 @@ def argument(read: Callable[[str], T]) -> Callable[[str], T]:
     return reader
 
 
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """Add the option that gives constants values."""
+    parser.add_argument(
+        "--set", action="append", default=[], dest="settings", metavar="NAME=VALUE",
+        help="give a constant a value; repeatable",
+    )  # fmt: skip
+
+
 def keep_apart(arguments: argparse.Namespace) -> None:
     """Refuse to write a file that the command reads, or that it writes already.
 

@@ -13,7 +13,7 @@ from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, MISTAKE
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the parser."""
-    from statewalk.checker.commands.arguments import argument
+    from statewalk.checker.commands.arguments import add_settings, argument
     from statewalk.checker.contract.options import read_count, read_seconds
 
     parser = subparsers.add_parser(
@@ -25,14 +25,7 @@ def add_parser(subparsers: Any) -> None:
         "it was stopped before.",
     )
     parser.add_argument("spec", metavar="SPEC", help="a .py or .fizz file, or a model by name")
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        dest="settings",
-        metavar="NAME=VALUE",
-        help="give a constant a value; repeatable",
-    )
+    add_settings(parser)
     parser.add_argument("--config", metavar="NAME", help="one of the spec's configurations")
     parser.add_argument(
         "--max-states",

@@ -6,7 +6,6 @@ import json
 import shlex
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit, urlunsplit
@@ -58,6 +57,8 @@ class Source:
 @cache
 def source() -> Source:
     """Return the source of the copy that runs; the index where nothing is recorded."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
     try:
         found = distribution(NAME)
     except PackageNotFoundError:  # a tree on the path, which nobody installed

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from builtins import len, list, range  # noqa: UP029  # whatever a spec calls so
 from collections.abc import Callable, Iterable
 from enum import Enum
+from functools import partial
 from typing import Any
 
 from statewalk.dsl.binding import binding
 from statewalk.dsl.errors import SpecError
+from statewalk.dsl.state.detaching import forget
 from statewalk.dsl.state.packing import NotPackable, pack, pack_new, unpack
-from statewalk.dsl.state.refs import Reference
-from statewalk.dsl.state.roles import Role
-from statewalk.dsl.values.stored import intern_key
+from statewalk.dsl.state.refs import (
+    RecordReference,
+    Reference,
+    current_view,
+    forbid_change,
+    show_place,
+)
+from statewalk.dsl.state.roles import Field, Role, no_value
+from statewalk.dsl.values.domains import Domain, outside
+from statewalk.dsl.values.stored import freeze, intern_key
 from statewalk.dsl.words.declare import any_of, listed
 
 __all__ = [
-    "any_of", "bound_locals", "call", "call_telling_apart", "called_plainly", "len", "list", "made",
-    "range",
+    "any_of", "augment", "bound_locals", "call", "call_telling_apart", "called_plainly", "len",
+    "list", "made", "range",
 ]  # fmt: skip
 
 _PLAIN = (bool, int, str, type(None))
@@ -66,6 +76,81 @@ def called_plainly(name: str) -> None:
         why="Nothing of it would happen.",
         help="Call it by its name, with yield from, in a flow.",
     )
+
+
+def _plus_is(left: Any, right: Any) -> Any:
+    """``left += right``, which is told from ``+`` as it stands in a text, see `is_in_place`."""
+    left += right
+    return left
+
+
+_OPERATORS: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
+    "+": (operator.add, _plus_is),
+    "-": (operator.sub, operator.isub),
+    "*": (operator.mul, operator.imul),
+    "%": (operator.mod, operator.imod),
+    "//": (operator.floordiv, operator.ifloordiv),
+    "|": (operator.or_, operator.ior),
+    "&": (operator.and_, operator.iand),
+    "^": (operator.xor, operator.ixor),
+}
+
+
+def augment(target: Any, name: str, sign: str, value: Callable[[], Any]) -> None:
+    """``target.name sign= value``, as a blind update where the field is a number or a string.
+
+    ``value`` only looks. It is asked after the old value, as Python does, which makes a difference
+    only where one of the two raises: a blind update is of what certainly has a value.
+    """
+    plain, in_place = _OPERATORS[sign]
+    change = _change_of(target, name)
+    old = getattr(target, name) if change is None else None
+    added = value()
+    if change is not None and type(added) in (int, str):
+        change((sign, intern_key(added)), lambda old: plain(old, added))
+    else:
+        setattr(target, name, in_place(old if change is None else getattr(target, name), added))
+
+
+def _change_of(target: Any, name: str) -> Callable[[object, Callable[[Any], Any]], None] | None:
+    """What updates a field, or a part of a record, by a key and a function; None where it may have
+    no value, or is no number or string.
+    """
+    if isinstance(target, Role):
+        field = type(target).__dict__.get(name) or getattr(type(target), name, None)
+        if isinstance(field, Field) and field.kind == "scalar" and not field.constant:
+            if field.given and not target.there:
+                raise no_value(target, name)
+            certain = field.settled or field.given
+            return partial(_change_field, target, field) if certain else None
+    elif isinstance(target, RecordReference):
+        domain: Domain | None = getattr(target._referenced, "_domains", {}).get(name)
+        if domain is not None and domain.text in ("an integer", "a string"):
+            return partial(_change_part, target, name, domain)
+    return None
+
+
+def _change_field(target: Role, field: Field, key: object, change: Callable[[Any], Any]) -> None:
+    path = field.path(target)
+    forbid_change(path)
+    forget(path)
+    fitting = partial(_fitting, change, field.domain, show_place(path, ()))
+    current_view().update(path, key, fitting)
+
+
+def _change_part(
+    target: RecordReference, name: str, domain: Domain, key: object, change: Callable[[Any], Any]
+) -> None:
+    place = show_place(target._path, (*target._sub, ("f", name)))
+    target._augment(name, key, partial(_fitting, change, domain, place))
+
+
+def _fitting(change: Callable[[Any], Any], domain: Domain, place: str, old: Any) -> Any:
+    """A value changed, where the result is one that the place may hold."""
+    new = freeze(change(old))
+    if not domain.admits(new):
+        raise outside(place, new, domain)
+    return new
 
 
 def call_telling_apart(function: Callable[..., Any], *arguments: Any) -> Any:

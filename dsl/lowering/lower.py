@@ -1,5 +1,6 @@
 """Lowering: recompile the functions of a spec so that a View sees how little they look at.
 
+    x.f += v                               an update that does not look at x.f
     f(a, b), where f only reads            a remembered call
     any_of(...) of what is made there      its options made once
 
@@ -16,6 +17,7 @@ from collections.abc import Mapping
 from statewalk.dsl.lowering import calls as lowered
 from statewalk.dsl.lowering.compiling import RUNTIME, Old, install, lambda_of, runtime_call
 from statewalk.dsl.source.effects import Effects
+from statewalk.dsl.source.known_effects import MAKING
 from statewalk.dsl.source.nodes import Transformer, copied, walk
 from statewalk.dsl.source.scopes import locals_of
 from statewalk.dsl.source.tree import Function, SpecTree
@@ -23,6 +25,12 @@ from statewalk.dsl.state.roles import Field
 from statewalk.dsl.words.declare import any_of
 
 _COMPREHENSIONS = ast.GeneratorExp | ast.ListComp | ast.SetComp
+
+
+_SIGNS = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Mod: "%", ast.FloorDiv: "//",
+    ast.BitOr: "|", ast.BitAnd: "&", ast.BitXor: "^",
+}  # fmt: skip
 
 
 class Lowering:
@@ -41,6 +49,8 @@ class Lowering:
         self.classes = classes
         self.optimize = optimize
         self.effects = Effects(tree)
+        hidden_calls = [f for f in tree.functions if f.name[:2] == "__" and f.name not in MAKING]
+        self.operators_write = any(self.effects.of(f) == "effects" for f in hidden_calls)
 
     def run(self) -> None:
         """Recompile what needs it."""
@@ -53,6 +63,12 @@ class Lowering:
             if self.optimize:
                 node = Rewriter(self, function).visit(node)
             install(function, Old.of(function).visit(node))
+
+    def may_write(self, function: Function, node: ast.expr) -> bool:
+        """Whether evaluating an expression may do more than look, or binds names."""
+        if any(isinstance(n, ast.NamedExpr | ast.Yield | ast.YieldFrom) for n in walk(node)):
+            return True
+        return self.operators_write or self.effects.of_part(node, function) == "effects"
 
     def how_to_call(self, callees: list[Function]) -> str:
         """By which of `dsl.lowering.calls` a call is remembered that may reach some functions."""
@@ -85,6 +101,20 @@ class Rewriter(Transformer):
         self.lowering = lowering
         self.function = function
         self.locals = extra | locals_of(function.node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        sign = _SIGNS.get(type(node.op))
+        only_reads = not self.lowering.may_write(self.function, node.value)
+        self.generic_visit(node)
+        if sign is None or not isinstance(node.target, ast.Attribute) or not only_reads:
+            return node
+        arguments = [
+            node.target.value,
+            ast.Constant(node.target.attr),
+            ast.Constant(sign),
+            lambda_of([], node.value),
+        ]
+        return ast.copy_location(ast.Expr(runtime_call("augment", arguments)), node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         if self._makes_options(node):

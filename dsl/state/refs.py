@@ -432,6 +432,9 @@ class RecordReference(Reference):
         forget(self._path, (*self._sub, ("f", name)), self._cell)
         self._update(("set", name, intern_key(value)), lambda r: r._with(name, value))
 
+    def _augment(self, name: str, key: object, fn: Callable[[Any], Any]) -> None:
+        self._update((key, name), lambda r: r._with(name, fn(getattr(r, name))))
+
     def __repr__(self) -> str:
         cls: Any = self._referenced
         if cls.__repr__ is not Record.__repr__ or cls._open:

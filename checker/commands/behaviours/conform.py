@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.commands.arguments import argument
+from statewalk.checker.commands.arguments import add_settings, argument
 from statewalk.checker.contract.options import read_count, read_seconds
 from statewalk.checker.machine import streams
 from statewalk.checker.machine.files import write_text
@@ -43,14 +43,7 @@ def add_parser(subparsers: Any) -> None:
         nargs="+",
         help="JSON Lines; several are of several processes; a folder holds many runs",
     )
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        dest="settings",
-        metavar="NAME=VALUE",
-        help="give a constant a value; repeatable",
-    )
+    add_settings(parser)
     parser.add_argument("--config", metavar="NAME", help="one of the spec's configurations")
     parser.add_argument(
         "--map", metavar="FILE:FUNCTION", help="makes events of the lines of a log of any kind"

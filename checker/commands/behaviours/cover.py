@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from statewalk.checker.commands.arguments import argument
+from statewalk.checker.commands.arguments import add_settings, argument
 from statewalk.checker.contract.options import read_count, read_seconds
 from statewalk.checker.machine import streams
 from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, VIOLATED
@@ -28,14 +28,7 @@ def add_parser(subparsers: Any) -> None:
         "not met within the bounds.",
     )
     parser.add_argument("spec", metavar="SPEC", help="a .py or .fizz file, or a model by name")
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        dest="settings",
-        metavar="NAME=VALUE",
-        help="give a constant a value; repeatable",
-    )
+    add_settings(parser)
     parser.add_argument("--config", metavar="NAME", help="one of the spec's configurations")
     parser.add_argument(
         "--steps", action="store_true", help="take every step of every state, not only every action"

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.commands.arguments import argument
+from statewalk.checker.commands.arguments import add_settings, argument
 from statewalk.checker.commands.behaviours.cover import add_files
 from statewalk.checker.contract.options import read_count
 from statewalk.checker.machine import streams
@@ -32,14 +32,7 @@ def add_parser(subparsers: Any) -> None:
         "nothing).",
     )
     parser.add_argument("spec", metavar="SPEC", help="a .py or .fizz file, or a model by name")
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        dest="settings",
-        metavar="NAME=VALUE",
-        help="give a constant a value; repeatable",
-    )
+    add_settings(parser)
     parser.add_argument("--config", metavar="NAME", help="one of the spec's configurations")
     parser.add_argument(
         "--runs", type=argument(read_count), default=100, metavar="N", help="how many walks (100)"

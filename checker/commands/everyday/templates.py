@@ -197,8 +197,9 @@ def workflow() -> str:
     return _FIRST + WORKFLOW.replace("{install}", _STOP)
 
 
-_FIRST = """# Before the first run: this copy of statewalk was installed from a place on your machine, where
-# GitHub cannot reach it. In the step that ends with "exit 1", write a command that works there:
+_FIRST = """\
+# Before the first run: this copy of statewalk was installed from a place on your machine, which
+# GitHub cannot reach. In the step that ends with "exit 1", write a command that works there:
 #   pip install "statewalk @ git+https://HOST/PATH@COMMIT"
 #   pip install ./statewalk-VERSION-py3-none-any.whl     (a wheel kept in this repository)
 """

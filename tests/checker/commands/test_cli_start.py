@@ -77,7 +77,7 @@ def test_an_unknown_command_lists_those_there_are(capsys: pytest.CaptureFixture[
     assert 2 == main(["chekc"])
     assert "there is no command chekc. Did you mean check?" in capsys.readouterr().err
     assert 2 == main(["nonsense"])
-    assert "There are: check, compare, replay, show, " in capsys.readouterr().err
+    assert "There are: new, convert, explain, check, " in capsys.readouterr().err
 
 
 def progress(*levels: int) -> Progress:
