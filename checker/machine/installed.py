@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit, urlunsplit
-from urllib.request import url2pathname
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 NAME = "statewalk"
 
@@ -78,7 +77,7 @@ def source_of(recorded: dict[str, Any] | None, version: str) -> Source:
         fragment = f"#subdirectory={folder}" if folder else ""
         return Source("vcs", f"{held['vcs']}+{url}@{held['commit_id']}{fragment}")
     if "dir_info" in recorded:
-        place = url2pathname(urlsplit(url).path)
+        place = unquote(urlsplit(url).path)
         return Source("folder", place, bool(recorded["dir_info"].get("editable")))
     return Source("file", url)
 
