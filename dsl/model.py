@@ -108,13 +108,16 @@ class Refined:
 
 @dataclass(frozen=True)
 class FieldInfo:
-    """What is known of a field: its declared kind, and whether it is left out by the view."""
+    """What is known of a field: its declared kind, and whether it is left out by the view. A
+    ``settled`` one has a value in every state, and is empty where it has no slot.
+    """
 
     owner: str
     name: str
     kind: Literal["scalar", "list", "set", "bag", "dict", "record"]
     auxiliary: bool = False
     constant: bool = False
+    settled: bool = True
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
 RESERVED = ("fingerprint", "depth", "parent", "action", "actor", "arguments", "expanded")
 TEXT = "_text"  # ends the name of what holds values of several types, as text
-_EMPTY = {"dict": FrozenDict(), "set": FrozenSet(), "bag": FrozenBag(), "list": FrozenList()}
 _FEW = 1 << 10  # texts that may stand in a file although no row has them
 _DEEP = 16  # types are not nested deeper
 _PART, _MARK = 5, 3
@@ -310,12 +309,13 @@ def columns_of(model: Model, layout: Layout) -> list[Column]:
         elif not (len(path) == _MARK + 1 and path[_MARK] == "keys"):
             whole[path] = slot
     names, taken = short_names(model), {name.lower() for name in RESERVED}
-    kinds = dict(declared_fields(model))
-    others = [p for p in {**whole, **parts} if p not in kinds and (p in parts or _ever(whole[p]))]
+    fields = declared_fields(model)
+    others = [p for p in {**whole, **parts} if p not in fields and (p in parts or _ever(whole[p]))]
     result: list[Column] = []
-    for path in [*kinds, *sorted(set(others), key=repr)]:
+    for path in [*fields, *sorted(set(others), key=repr)]:
         shown = show_field(path, names)
-        empty, slot_of = _EMPTY.get(kinds.get(path, "")), whole.get(path)
+        empty, slot_of = fields.get(path, ABSENT), whole.get(path)
+        empty = None if empty is ABSENT else empty
 
         def named(form: Form, shown: str = shown) -> tuple[str, str]:
             return _free(_plain(shown) + TEXT * form.text, taken), shown

@@ -34,10 +34,12 @@ _PART = 5  # components of the path of an entry or element
 _MARK = 3  # where such a path says which of the two it is
 
 
-def content_of(model: Model, state: State) -> dict[Path, Any]:
-    """The fields of a state that steps may change, in the order in which instances and fields are
-    declared.
+def content_of(model: Model, state: State, *, constant: bool = False) -> dict[Path, Any]:
+    """Return the fields of a state that steps may change, in the order in which instances and
+    fields are declared; with ``constant`` the others too, which are the same in all states.
     """
+    if constant:
+        state = {**model.fixed, **state}
     entries: dict[Path, list[tuple[Any, Any]]] = {}
     elements: dict[Path, list[Any]] = {}
     whole: dict[Path, Any] = {}
@@ -52,8 +54,8 @@ def content_of(model: Model, state: State) -> dict[Path, Any]:
     whole.update({path: FrozenSet(found) for path, found in elements.items()})
     threads = {p: whole.pop(p) for p in list(whole) if len(p) > _MARK and p[2] == "@flow"}
     ordered: dict[Path, Any] = {}
-    for path, kind in declared_fields(model):
-        value = whole.pop(path, _EMPTY.get(kind, ABSENT))
+    for path, empty in declared_fields(model, constant=constant).items():
+        value = whole.pop(path, empty)
         if value is not ABSENT:
             ordered[path] = value
     ordered.update(sorted(whole.items(), key=lambda item: repr(item[0])))
@@ -84,15 +86,24 @@ def choice_text(name: str, text: str) -> str:
     return f"{name}{': ' if '=' in name else '='}{text}" if name else text
 
 
-def declared_fields(model: Model) -> list[tuple[Path, str]]:
-    """The places of a model's fields, constant ones left out."""
-    return [
-        ((owner, role.index, info.name), info.kind)
+def declared_fields(model: Model, *, constant: bool = False) -> dict[Path, Any]:
+    """Return the places of a model's fields, with what each holds in a state without a slot for it;
+    constant ones only on demand.
+    """
+    return {
+        (owner, role.index, info.name): _EMPTY.get(info.kind, ABSENT) if info.settled else ABSENT
         for owner, roles in model.roles.items()
         for role in roles
         for (of, _), info in model.fields.items()
-        if of == owner and not info.constant
-    ]
+        if of == owner and (constant or not info.constant)
+    }
+
+
+def constants_of(model: Model) -> dict[Path, Any]:
+    """Return the fields that no step changes."""
+    varied = declared_fields(model)
+    every = content_of(model, {}, constant=True)
+    return {path: value for path, value in every.items() if path not in varied}
 
 
 def domain_in(role: Role, name: str) -> Domain:

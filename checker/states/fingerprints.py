@@ -2,7 +2,8 @@
 
 The fingerprint of a state is the sum modulo 2^bits of a *contribution* per slot. The contribution
 of a dict is the sum over its entries, of a set over its elements, of a record over its fields; so
-it does not depend on how a field is laid out in slots. All other values contribute BLAKE2b of
+it does not depend on how a field is laid out in slots. A field that may have no value, which adds
+nothing, adds its kind too, so an empty one is told apart. All other values contribute BLAKE2b of
 (path, canonical bytes).
 """
 
@@ -54,9 +55,11 @@ class Fingerprints:
         return self.leaves(path_bytes(path), value, self.declared(path)) & self.mask
 
     def declared(self, path: Path) -> str | None:
-        """The kind of value that a field is declared to hold; None for anything but a field."""
+        """The kind of value that a field is declared to hold; None for anything but a field that
+        always has a value.
+        """
         info = self._fields.get((path[0], path[2])) if len(path) == 3 else None
-        return info.kind if info else None
+        return info.kind if info and info.settled else None
 
     def leaves(self, path: bytes, value: Any, declared: str | None) -> int:
         """The sum, not reduced, of what is in a value that stands at a path."""

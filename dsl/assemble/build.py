@@ -400,6 +400,7 @@ def field_table(fields: dict[tuple[str, str], Field]) -> dict[tuple[str, str], F
             "set" if f.kind == "frozenset" else f.kind,  # stored alike
             f.auxiliary,
             f.constant,
+            f.settled,
         )
         for k, f in fields.items()
     }

@@ -157,7 +157,8 @@ class InitialStates:
             cls: Any = self.classes[field.owner]
             roles = cls._instances
             field.given = cls._room is not None and cls._defaults.get(field.name) is not ABSENT
-            field.settled = field.layout != "whole" or all(
+            always = cls._room is None  # else a step may end it, and what it holds
+            field.settled = always and all(
                 field.path(role) in state for state in states for role in roles
             )
             if field not in wanted or not field.settled:
