@@ -180,7 +180,7 @@ def compare(
     found: list[Versus] = []
     try:
         with within(sides[0].model.path, "comparing", options.timeout, options.max_memory):
-            spaces = [_space(side.model, asked, interrupted) for side in sides]
+            spaces = [_space(side, asked, interrupted) for side in sides]
             base = (sides[0], spaces[0])
             found.extend(
                 _versus(base, pair, chosen, seen, ended)
@@ -198,9 +198,10 @@ def _nothing(other: Side, why: str) -> Versus:
     return Versus(other, (), (), (), unknown, unknown, none, none, (why,))
 
 
-def _space(model: Model, options: CheckOptions, interrupted: Callable[[], bool]) -> Space:
-    limits = search_options(model, options, None, interrupted)
-    return space_of(model, replace(limits, view=False, symmetry=False))
+def _space(side: Side, options: CheckOptions, interrupted: Callable[[], bool]) -> Space:
+    limits = search_options(side.model, options, None, interrupted)
+    limits = replace(limits, view=False, symmetry=False)
+    return space_of(side.model, limits, engine=side.run.engine)
 
 
 def _versus(
@@ -244,7 +245,9 @@ def _crossed(side: Side, model: Model) -> tuple[Crossing, ...]:
     """Each counterexample of a model tried on another."""
     violated = [p.name for p in side.run.properties
                 if p.verdict == "violated" and not p.of_kind.witness]  # fmt: skip
-    return tuple(cross(side.run.traces[n], model) for n in violated if n in side.run.traces)
+    return tuple(
+        cross(side.run.traces[n], side.model, model) for n in violated if n in side.run.traces
+    )
 
 
 def _refinement(found: Inclusion, one: tuple[Space, Ints], two: tuple[Space, Ints]) -> Refinement:

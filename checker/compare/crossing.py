@@ -11,7 +11,7 @@ from statewalk.checker.behaviours.guided import ways
 from statewalk.checker.behaviours.replay import action_of
 from statewalk.checker.contract.search import Finding, Step
 from statewalk.checker.states.alike import alike
-from statewalk.checker.states.content import Content, content_of
+from statewalk.checker.states.content import Content, constants_of, content_of
 from statewalk.checker.states.diff import Change, changes
 from statewalk.checker.traces.trace import Trace, TraceStep, build
 from statewalk.checker.traces.truths import truths
@@ -68,8 +68,9 @@ class _Way:
     otherwise: tuple[tuple[int, str], ...] = ()
 
 
-def cross(trace: Trace, model: Model) -> Crossing:
-    """Try the steps of a trace on another model; any way of taking them will do."""
+def cross(trace: Trace, own: Model, model: Model) -> Crossing:
+    """Try the steps of a trace of its ``own`` model on another; any way of taking them will do."""
+    fixed = constants_of(own), constants_of(model)
     further = _starts(trace, model)
     found, most = further[:_MOST], _MOST if len(further) > _MOST else 0
     for number, step in enumerate(trace.steps, 1):
@@ -82,7 +83,7 @@ def cross(trace: Trace, model: Model) -> Crossing:
                     further.append(one)
         if not further:
             stopped = _stopped(trace, model, number, step, found[0])
-            differs = _first_differs(trace, stopped.followed)
+            differs = _first_differs(trace, stopped.followed, fixed)
             return replace(stopped, differs=differs, otherwise=found[0].otherwise, most=most)
         further.sort(
             key=lambda way: (len(way.otherwise), _far(content_of(model, way.state), after))
@@ -95,12 +96,12 @@ def cross(trace: Trace, model: Model) -> Crossing:
         key=lambda at: (trace.property not in broken[at], not broken[at], bool(follow[at])),
     )
     followed = _followed(model, found[worst])
-    ends = _differs(trace, trace.length, followed.last)
+    ends = _differs(trace, trace.length, followed.last, fixed)
     return Crossing(
         trace,
         followed,
         broken=broken[worst],
-        differs=_first_differs(trace, followed),
+        differs=_first_differs(trace, followed, fixed),
         ends=ends[1] if ends else (),
         otherwise=found[worst].otherwise,
         goes_on=follow[worst] if all(follow) else (),
@@ -134,18 +135,25 @@ def _followed(model: Model, way: _Way) -> Trace:
     return build(model, Finding("followed", "exists", way.initial, way.steps))
 
 
-def _first_differs(trace: Trace, followed: Trace) -> tuple[int, tuple[Change, ...]] | None:
+def _first_differs(
+    trace: Trace, followed: Trace, fixed: tuple[Content, Content]
+) -> tuple[int, tuple[Change, ...]] | None:
     """The first step after which the followed state is another than the trace's."""
-    found = (_differs(trace, at, content) for at, content in enumerate(followed.contents))
+    found = (_differs(trace, at, content, fixed) for at, content in enumerate(followed.contents))
     return next((one for one in found if one is not None), None)
 
 
-def _differs(trace: Trace, number: int, other: Content) -> tuple[int, tuple[Change, ...]] | None:
-    """In what the state after so many steps is another than the trace's; None where in nothing."""
+def _differs(
+    trace: Trace, number: int, other: Content, fixed: tuple[Content, Content]
+) -> tuple[int, tuple[Change, ...]] | None:
+    """In what the state after so many steps is another than the trace's; None where in nothing.
+    ``fixed`` are the fields that no step of the trace's model, or of the other, changes.
+    """
     if number >= len(trace.contents):
         return None
-    own = trace.contents[number]
-    common = [path for path in own if path in other]
+    own, other = {**fixed[0], **trace.contents[number]}, {**fixed[1], **other}
+    both = fixed[0].keys() & fixed[1].keys()  # a parameter of each, as it were
+    common = [path for path in own if path in other and path not in both]
     was, now = ({path: content[path] for path in common} for content in (own, other))
     found = tuple(changes(was, now, trace.names))
     return (number, found) if found else None

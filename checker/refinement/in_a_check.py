@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from statewalk.checker.contract.search import Exploration, Finding, Pass, SearchOptions
@@ -71,12 +71,14 @@ class Refinements(Pass):
         space = Space(model, kept or graph_of(model, limits, (), found.engine, rows=True))
         checked.unfinished |= space.graph.stopped is not None and found.stopped is None
         started = time.monotonic()
+        given = checked.options
         alone = SearchOptions(
-            threads=asked.threads, timeout=limits.timeout, max_memory=asked.max_memory,
-            interrupted=asked.interrupted,
+            max_depth=given.max_depth, max_states=given.max_states, max_memory=asked.max_memory,
+            timeout=limits.timeout, threads=asked.threads, interrupted=asked.interrupted,
+            fingerprint_bits=asked.fingerprint_bits,
         )  # fmt: skip
         for prop in left:
-            both = _beside(prop, space, alone)
+            both = _beside(prop, space, alone, found.engine)
             checked.compared[prop.name] = _names(checked, prop, both)
             if _behaviours(checked, prop, both, lambda: _ended(limits, started)):
                 _in_the_end(checked, prop, both, checked.options)
@@ -190,12 +192,16 @@ def _fair(other: Space) -> str:
     return ", ".join(dict.fromkeys(fair))
 
 
-def _beside(prop: Property, space: Space, limits: SearchOptions) -> _Beside:
-    """The model that is refined beside the one that refines it."""
+def _beside(prop: Property, space: Space, limits: SearchOptions, engine: str = "") -> _Beside:
+    """Return the model that is refined beside the one that refines it. Its own bound on depth holds
+    where none is given.
+    """
     refined = prop.refined
     assert refined is not None
+    if limits.max_depth is None:
+        limits = replace(limits, max_depth=refined.model.max_depth)
     try:
-        other = space_of(refined.model, limits, liveness_of(refined.model))
+        other = space_of(refined.model, limits, liveness_of(refined.model), engine)
     except PredicateRaisedError as raised:
         error, name = raised.error, refined.model.name
         said = f"A liveness property of {name} raises {type(error).__name__}: {error}"
@@ -239,7 +245,7 @@ def _content(prop: Property, model: Model, state: State, fields: Sequence[Path])
 
 def _fields(model: Model, state: State, fields: Sequence[Path]) -> Content:
     """The values of some fields in a state; constant ones have the same in all."""
-    content = content_of(model, {**model.fixed, **state})
+    content = content_of(model, state, constant=True)
     return {path: content[path] for path in fields if path in content}
 
 

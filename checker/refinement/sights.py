@@ -161,13 +161,13 @@ def different(table: Ints) -> tuple[NDArray[np.int64], Ints]:
 def _read(space: Space, fields: Sequence[Path], values: Values) -> Ints:
     """The numbers of the fields' values, by state. Shape: (n, fields)"""
     groups: dict[Path, list[int]] = {}
-    for slot in space.layout.slots:
+    for slot in space.slots:
         groups.setdefault(slot.path[:_FIELD], []).append(slot.id)
     table = np.zeros((space.graph.n, len(fields)), np.int32)
     for at, path in enumerate(fields):
         slots = groups.get(path)
         if slots is None:
-            table[:, at] = values.number(_value(space.model, path, space.model.fixed))
+            table[:, at] = values.number(_value(space.model, path, {}))
             continue
         part = space.rows[:, slots]
         first, kinds = different(part)
@@ -181,13 +181,13 @@ def _read(space: Space, fields: Sequence[Path], values: Values) -> Ints:
 
 def _part(space: Space, slots: Sequence[int], ids: Sequence[int]) -> State:
     """Some slots of a state."""
-    held = [space.layout.slots[slot] for slot in slots]
+    held = [space.slots[slot] for slot in slots]
     return {s.path: s.values[id] for s, id in zip(held, ids, strict=True) if id}
 
 
 def _value(model: Model, path: Path, state: State) -> Any:
     """The value of a field in a state that holds at least its slots."""
-    return content_of(model, state).get(path, ABSENT)
+    return content_of(model, state, constant=True).get(path, ABSENT)
 
 
 def _mapped(space: Space, fields: Sequence[Path], of: Model, seen: Map, values: Values) -> Ints:
@@ -197,7 +197,7 @@ def _mapped(space: Space, fields: Sequence[Path], of: Model, seen: Map, values: 
     """
     looked: set[Path] = set()
     while True:
-        slots = [slot.id for slot in space.layout.slots if slot.path in looked]
+        slots = [slot.id for slot in space.slots if slot.path in looked]
         first, kinds = different(space.rows[:, slots])
         table = np.zeros((len(first), len(fields)), np.int32)
         known = len(looked)

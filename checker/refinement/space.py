@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from statewalk.checker.contract.search import Finding, SearchOptions, Step
-from statewalk.checker.engines.layout import Layout
+from statewalk.checker.engines.layout import Layout, Slot
 from statewalk.checker.liveness.check import step_at
 from statewalk.checker.liveness.conditions import CUT
 from statewalk.checker.liveness.graph import (
@@ -24,6 +24,7 @@ from statewalk.dsl.model import Model, Property
 from statewalk.dsl.view import State
 
 _START = -1
+_ENDED = {"depth": "a bound on its depth", "states": "a bound on its states"}
 
 
 @dataclass(frozen=True)
@@ -47,10 +48,16 @@ class Space:
         return self.graph.rows
 
     @property
+    def slots(self) -> Sequence[Slot]:
+        """The slots that rows have a column for; in those of the layout that follow, nothing is."""
+        return self.layout.slots[: self.rows.shape[1]]
+
+    @property
     def bound(self) -> str:
         """What kept the graph from being whole, in words; empty where it is."""
         if self.graph.stopped is not None:
-            return f"its search was ended by {self.graph.stopped}"
+            what = _ENDED.get(self.graph.stopped, self.graph.stopped)
+            return f"its search was ended by {what}"
         cut = [name for name, n in self.graph.cut.items() if n]
         return self.graph.raised or (f"its constraint {cut[0]} refuses states" if cut else "")
 
@@ -156,15 +163,17 @@ class Space:
         return replace(whole, contents=whole.contents[-2:], steps=whole.steps[-1:])
 
 
-def space_of(model: Model, options: SearchOptions, properties: tuple[Property, ...] = ()) -> Space:
-    """The state graph of a model, by the native engine where that can build it, with the truth of
-    some properties.
+def space_of(
+    model: Model, options: SearchOptions, properties: tuple[Property, ...] = (), engine: str = ""
+) -> Space:
+    """The state graph of a model, with the truth of some properties: by the native engine where
+    that can build it, unless the reference ``engine`` is asked for.
     """
     from statewalk.checker.engines.table import ENGINES, unable
     from statewalk.checker.liveness.explore import build as build_graph
 
     graph = None
-    if not unable(ENGINES["native"], model, options):
+    if engine != "reference" and not unable(ENGINES["native"], model, options):
         from statewalk.checker.liveness.collect import collect
 
         graph = collect(model, options, properties, rows=True)

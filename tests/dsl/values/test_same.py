@@ -160,7 +160,7 @@ def test_a_trace_on_another_spec(tmp_path: Path, first: str, second: str) -> Non
     """The last of its steps chooses one of two values that Python takes for one."""
     never = "\n@always\ndef never() -> bool:\n    return s.seen < 3 or not same(s.x, {second})\n"
     spec = written(tmp_path, SPEC + never, first, second)
-    found = cross(check(spec, engine="reference").traces["never"], load(spec))
+    found = cross(check(spec, engine="reference").traces["never"], load(spec), load(spec))
 
     assert (None, ("never",), (), ()) == (
         found.step,
