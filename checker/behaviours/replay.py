@@ -4,7 +4,7 @@ not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from statewalk.checker.library import spec_path
 from statewalk.checker.liveness.again import why_not
 from statewalk.checker.refinement.in_a_check import why_not_refused
 from statewalk.checker.states.alike import alike_state, by_names
-from statewalk.checker.states.content import content_of, short_names
+from statewalk.checker.states.content import Content, constants_of, content_of, short_names
 from statewalk.checker.states.diff import Change, changes
 from statewalk.checker.states.showing import place
 from statewalk.checker.traces.reading import load_trace
@@ -31,6 +31,7 @@ from statewalk.dsl.values.stored import same_state
 
 if TYPE_CHECKING:
     from statewalk.dsl.model import Action, Model
+    from statewalk.dsl.view import Path as FieldPath
     from statewalk.dsl.view import State
 
 _BUILT_IN = {"deadlock": DEADLOCK, "error": NO_ERROR, "assertion": ASSERTION}
@@ -113,7 +114,8 @@ def another_spec(trace: Trace, path: str, why: str) -> RunError:
 def _replay(trace: Trace, model: Model) -> Replay:
     changed = _changed(trace, model)
     moved = Moved(bool(changed))
-    start = _initial(trace, model, changed)
+    both = _Both.of(trace, model)
+    start = _initial(trace, model, changed, both)
     if isinstance(start, Replay):
         return start
     state: State = model.initial_states[start]
@@ -144,8 +146,8 @@ def _replay(trace: Trace, model: Model) -> Replay:
             break
         state = taken.state
         states.append(state)
-        content = content_of(model, state)
-        before = moved.content(trace.contents[number], content)
+        content = both.of_spec(state)
+        before = moved.content(both.of_trace(number, states[0]), content)
         if not alike_state(content, before):
             found = tuple(changes(before, content, trace.names))
             return differs(f"{step.label} leads to another state", found)
@@ -186,18 +188,57 @@ def _values(step: TraceStep, now: TraceStep | None = None, moved: Moved | None =
     return by_names(tuple(values))
 
 
-def _initial(trace: Trace, model: Model, changed: tuple[str, ...]) -> int | Replay:
+@dataclass(frozen=True)
+class _Both:
+    """The fields that a trace and a spec are compared by.
+
+    A trace records no field that was constant in the spec which made it. ``paths`` are those that
+    it has in some state, ``constants`` the spec's values of those of them that it never changes.
+    """
+
+    trace: Trace
+    model: Model
+    paths: Set[FieldPath]
+    constants: Content
+
+    @classmethod
+    def of(cls, trace: Trace, model: Model) -> _Both:
+        """Return those of a trace and a spec."""
+        paths = {path for content in trace.contents for path in content}
+        fixed = {path: v for path, v in constants_of(model).items() if path in paths}
+        return cls(trace, model, paths, fixed)
+
+    def of_spec(self, state: State) -> Content:
+        """Return the content of a state of the spec."""
+        return {**self.constants, **content_of(self.model, state)}
+
+    def of_trace(self, number: int, start: State) -> Content:
+        """Return the content of a state of the trace. A field that it does not record was constant,
+        so it has the value that it has in the initial state of the spec, ``start``.
+        """
+        there = {path[:2] for path in self.paths}
+        owners = {path[0] for path in self.paths}
+        constant = {
+            path: value
+            for path, value in content_of(self.model, start).items()
+            if path not in self.paths and (path[:2] in there or path[0] not in owners)
+        }
+        return {**constant, **self.trace.contents[number]}
+
+
+def _initial(trace: Trace, model: Model, changed: tuple[str, ...], both: _Both) -> int | Replay:
     """The place of the initial state with the content that the trace begins with."""
-    contents = [content_of(model, state) for state in model.initial_states]
+    contents = [both.of_spec(state) for state in model.initial_states]
     order = sorted(range(len(contents)), key=lambda i: i != trace.initial)
     for index in order:
-        if alike_state(contents[index], trace.contents[0]):
+        if alike_state(contents[index], both.of_trace(0, model.initial_states[index])):
             return index
     known = {path[0] for path in trace.contents[0]} & {path[0] for path in contents[0]}
     if not known and trace.contents[0]:
         raise another_spec(trace, model.path, "they have no role in common.")
     nearest = contents[order[0]]
-    found = tuple(changes(trace.contents[0], nearest, trace.names))
+    begins = both.of_trace(0, model.initial_states[order[0]])
+    found = tuple(changes(begins, nearest, trace.names))
     return Replay(trace, model.path, 0, "the initial state differs", found, changed)
 
 

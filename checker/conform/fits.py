@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from statewalk.checker.conform.kinds import can_be, can_hold, no_role, other_kind
 from statewalk.checker.conform.values import fits
 from statewalk.checker.states.content import (
+    constants_of,
     content_of,
     declared_fields,
     domain_in,
@@ -28,13 +29,16 @@ if TYPE_CHECKING:
 
 
 class Fields:
-    """The fields of a model by the names that a log gives them."""
+    """The fields of a model by the names that a log gives them. ``constants`` are those that no
+    step changes, with their values.
+    """
 
     def __init__(self, model: Model) -> None:
         self.model = model
         names = short_names(model)
         self._paths: dict[str, Path] = {}
-        for path, _ in declared_fields(model):
+        self.constants = constants_of(model)
+        for path in declared_fields(model, constant=True):
             self._paths[show_field(path)] = self._paths[show_field(path, names)] = path
         self._contents: dict[int, Mapping[Path, Any]] = {}
         self._roles = [role for roles in model.roles.values() for role in roles]
@@ -68,7 +72,7 @@ class Fields:
         if number not in self._contents:
             if len(self._contents) > _MOST_CONTENTS:
                 self._contents.clear()
-            self._contents[number] = content_of(self.model, state)
+            self._contents[number] = {**self.constants, **content_of(self.model, state)}
         return self._contents[number]
 
     def differences(

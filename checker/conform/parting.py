@@ -98,7 +98,8 @@ def parting_of(followed: Followed) -> Parting:
 
 def _shown(followed: Followed, spot: Spot) -> dict[str, str]:
     names = short_names(followed.model)
-    content = followed.content(spot[1])
+    constants = followed.fields.constants
+    content = {p: v for p, v in followed.content(spot[1]).items() if p not in constants}
     return {show_field(path, names): text_of(value) for path, value in content.items()}
 
 
