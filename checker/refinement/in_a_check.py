@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from statewalk.dsl.model import Model, Property
 
 _MOST = 8  # steps that are named
+_LEVELS = 8  # of the other model, beyond twice the states of a trace
+_STATES = 1_000_000  # of the other model, for a trace
 
 
 @dataclass(frozen=True)
@@ -249,13 +251,32 @@ def _fields(model: Model, state: State, fields: Sequence[Path]) -> Content:
     return {path: content[path] for path in fields if path in content}
 
 
+def _tried(prop: Property, space: Space, limits: SearchOptions) -> tuple[_Beside, Refused | None]:
+    """Return the other model within limits, beside this one, and what it refuses of it."""
+    both = _beside(prop, space, limits)
+    return both, included(both.space, both.sights[0], both.other, both.sights[1]).refused
+
+
+def _near(prop: Property, space: Space) -> tuple[_Beside, Refused | None]:
+    """Return the same with as many levels of the other as decide it; it may have endless ones."""
+    assert prop.refined is not None
+    own, depth = prop.refined.model.max_depth, 2 * space.graph.n + _LEVELS
+    while True:
+        most = depth if own is None else min(depth, own)
+        both, refused = _tried(prop, space, SearchOptions(max_depth=most, max_states=_STATES))
+        deeper = both.other.graph.stopped == "depth" and most != own
+        if refused is None or refused.sure or not deeper:
+            return both, refused
+        depth *= 2
+
+
 def why_not_refused(model: Model, prop: Property, states: Sequence[State], loop: int | None) -> str:
     """Why states that follow each other are what the other model allows; empty where they are
     not. What `replay` asks. With ``loop`` the last is the state of that number again.
     """
-    both = _beside(prop, path_of(model, states), SearchOptions())
+    space = path_of(model, states)
+    both, refused = _near(prop, space) if loop is None else _tried(prop, space, SearchOptions())
     name = both.other.model.name
-    refused = included(both.space, both.sights[0], both.other, both.sights[1]).refused
     if refused is not None:
         return "" if refused.sure else f"what {name} allows is not known whole; {both.other.bound}"
     if loop is None:

@@ -125,6 +125,20 @@ def test_a_bound_that_is_given_holds_for_it_too(
     assert "holds" == check(spec, engine=engine, **bound).result.of("ref").verdict
 
 
+def test_a_trace_is_repeated_beside_endlessly_many_states(tmp_path: Path) -> None:
+    spec = written(tmp_path, "other.py", UNBOUND, 9, 3)
+    trace = check(spec, max_depth=6).traces["ref"]
+    assert replay(trace, spec).reproduced
+
+    (tmp_path / "other.py").write_text(UNBOUND.replace("+= 1", "+= 3"))
+    assert "other allows all of it now" in replay(trace, spec).why
+
+    late = "self.h += 1\n        self.x += 3 * (self.h % 99 == 0)"
+    text = UNBOUND.replace("self.x += 1", late)
+    (tmp_path / "other.py").write_text(text.replace("x: int = 0", "x: int = 0\n    h: int = 0"))
+    assert "other allows all of it now" in replay(trace, spec).why
+
+
 def test_the_reference_engine_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("the native engine was asked")
