@@ -22,7 +22,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-PAGE = ROOT / "docs" / "history-benchmarks.md"
+PAGE = ROOT / "docs" / "explanation" / "history-benchmarks.md"
 MARK = "<!-- results: written by benchmarks/history.py --write -->"
 _HEAD = (
     ("workload", 16, "<"),
@@ -191,7 +191,7 @@ def main() -> None:
     """Parse the arguments and measure."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the sizes")
-    parser.add_argument("--write", action="store_true", help=f"put the table in docs/{PAGE.name}")
+    parser.add_argument("--write", action="store_true", help=f"put the table in {PAGE.name}")
     parser.add_argument("--one", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--level", default="si", help=argparse.SUPPRESS)
     args = parser.parse_args()

@@ -1,7 +1,7 @@
 """Seconds per level, and beside Viper's: `python benchmarks/history_levels.py [--quick]`.
 
 CPU seconds of this process for graph, decision and certificate; reading the file and compiling
-the kernels are left out, as Viper's figures (docs/histories.md) leave out its start. The first
+the kernels are left out, as Viper's figures (histories.md) leave out its start. The first
 table checks `si` without session order, what Viper checks by default, on histories shuffled
 within what sessions allow and without times, so that nothing hints at the order of commits.
 """

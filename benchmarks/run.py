@@ -23,7 +23,7 @@ from pathlib import Path
 from statistics import median
 
 ROOT = Path(__file__).resolve().parents[1]
-RESULTS = ROOT / "docs" / "benchmarks.md"
+RESULTS = ROOT / "docs" / "explanation" / "benchmarks.md"
 MARK = "<!-- results: written by benchmarks/run.py --write -->"
 
 
@@ -262,7 +262,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--against", metavar="CMD", help="run this command too, print ratios")
     parser.add_argument("--paimon", metavar="FILE", help="the public paimon.fizz, to check it too")
     parser.add_argument("--histories", action="store_true", help="benchmarks/history.py as well")
-    parser.add_argument("--write", action="store_true", help="put the table in docs/benchmarks.md")
+    parser.add_argument("--write", action="store_true", help="put the table in benchmarks.md")
     parser.add_argument("--figures", help=argparse.SUPPRESS)
     return parser.parse_args()
 

@@ -1,7 +1,8 @@
 """Errors that speak to the reader: where, what, why, what to do.
 
 Three classes, one per audience: `SpecError` for the author of a spec, `RunError` for the person at
-the command line, `EngineError` for us. Each carries a stable code; ``docs/errors.md`` lists them.
+the command line, `EngineError` for us. Each carries a stable code;
+``docs/reference/errors.md`` lists them.
 """
 
 from __future__ import annotations

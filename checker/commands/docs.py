@@ -60,7 +60,7 @@ def _read(folder: Path, name: str) -> int:
     known = name.removesuffix(".md")
     found = pages.get(known) or pages.get(short.get(known, ""))
     if found is None:
-        known_ = [key for key in sorted(pages) if not key.startswith("errors/")]
+        known_ = [one for one, key in sorted(short.items()) if not key.startswith("errors/")]
         raise RunError("SW302", f"There is no page {name}. {did_you_mean(known, known_)}")
     console = Console(file=streams.out(), width=min(streams.width(), _WIDE), highlight=False)
     console.print(Markdown(found.read_text(encoding="utf-8"), hyperlinks=False))

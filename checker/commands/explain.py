@@ -13,6 +13,7 @@ from statewalk.checker.verdict.exits import HOLDS
 _HERE = Path(__file__).resolve().parents[1]
 # beside the package in a checkout, inside it where it is installed
 _PLACES = (_HERE.parent / "docs", _HERE / "pages")
+_LIST = "reference/errors.md"
 _ROW = re.compile(r"^\| \[?(SW\d{3})\b[^|]*\| (.*?) \|$", re.MULTILINE)
 
 _ROWS_ONLY = """# {} · {}
@@ -61,12 +62,12 @@ def folder() -> Path:
     from statewalk.dsl.errors import RunError
 
     for place in _PLACES:
-        if (place / "errors.md").is_file():
+        if (place / _LIST).is_file():
             return place
     raise RunError("SW323", "The pages are not installed.", help="Install statewalk again.")
 
 
 def rows() -> dict[str, str]:
     """By code: its title."""
-    text = (folder() / "errors.md").read_text(encoding="utf-8")
+    text = (folder() / _LIST).read_text(encoding="utf-8")
     return {found[1]: found[2] for found in _ROW.finditer(text)}

@@ -23,7 +23,11 @@ from statewalk.checker.machine.files import write_text
 NAME = "statewalk"
 _SPECS = (".py", ".fizz", ".tla", ".cfg", ".patch")
 _SECTIONS = (
-    ("", "Guides"),
+    ("", "Start here"),
+    ("tutorial", "Tutorial"),
+    ("how-to", "How-to guides"),
+    ("reference", "Reference"),
+    ("explanation", "Explanation"),
     ("diary", "Diary"),
     ("models", "Models"),
     ("errors", "Errors"),
@@ -62,7 +66,7 @@ def write(folder: Path, site: Path) -> Path:
     """Write the pages of a folder; the file to begin with."""
     pages = read(folder)
     specs = [file for file in (folder / "diary").glob("*/*") if file.suffix in _SPECS]
-    specs += folder.glob("*.ipynb")
+    specs += folder.glob("*/*.ipynb")
     known = {one.source for one in pages} | {file.relative_to(folder) for file in specs}
     for file in specs:
         copied = site / file.relative_to(folder)

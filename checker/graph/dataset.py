@@ -45,7 +45,7 @@ _ALWAYS = {
 
 @dataclass(frozen=True)
 class About:
-    """What a graph says of itself: the fields of ``graph.json``. See docs/graph.md."""
+    """What a graph says of itself: the fields of ``graph.json``. See docs/how-to/graph.md."""
 
     spec: str
     sources: dict[str, str]

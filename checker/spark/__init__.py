@@ -1,6 +1,7 @@
 """The Spark engine: the same search with its frontier partitioned over executors.
 
-Learning stays in the driver, replay runs on executors with what was learned. See docs/spark.md.
+Learning stays in the driver, replay runs on executors with what was learned.
+See docs/how-to/spark.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Each row of docs/evidence.md: what others count is found, with liveness where they ask it."""
+"""Each row of evidence.md: what others count is found, with liveness where they ask it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.cases import some
 from tests.conformance import plain
 from tests.places import ROOT
 
-PAGE = runpy.run_path(str(ROOT / "docs" / "evidence.py"))
+PAGE = runpy.run_path(str(ROOT / "docs" / "explanation" / "evidence.py"))
 ROWS: list[Any] = list(PAGE["rows"]())
 EXAMPLES = sorted((ROOT / "specs" / "examples").rglob("*.py"))
 SMALL = 1000  # states
@@ -88,7 +88,10 @@ def test_the_readme_says_how_many() -> None:
     counted = [row for row in ROWS if row.group == "tlaplus" and row.counts]
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
 
-    assert f"(docs/evidence.md) on {len(counted)} configurations of public examples" in readme
+    assert (
+        f"(docs/explanation/evidence.md) on {len(counted)} configurations of public examples"
+        in readme
+    )
 
 
 def test_each_example_is_a_row() -> None:

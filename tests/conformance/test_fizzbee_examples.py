@@ -22,7 +22,7 @@ EXAMPLES = os.environ.get("FIZZBEE_EXAMPLES", "")
 
 # Parsed, and refused with the place: values with an order, distances or a ring; channels.
 REFUSED = ("sym-ordinal", "sym-interval", "sym-rotational", "channel")
-# Violated here and passed there, for the reason that docs/fizz.md gives under these words.
+# Violated here and passed there, for the reason that fizz.md gives under these words.
 STRICTER = {
     "references/13-02-01-two-phase-commit/TwoPhaseCommit.fizz": (
         "ParticipantsDecide",
@@ -34,7 +34,7 @@ STRICTER = {
 LAXER = {
     "tutorials/28-unfair-coin-toss-while-return/FairCoin.fizz": "Loops that choose",
 }
-PAGE = ROOT / "docs" / "fizz.md"
+PAGE = ROOT / "docs" / "reference" / "fizz.md"
 SECONDS = 120
 
 

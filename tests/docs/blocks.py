@@ -11,11 +11,13 @@ from dataclasses import dataclass
 
 from tests.places import ROOT
 
+KINDS = ("tutorial", "how-to", "reference", "explanation")
 PAGES = [
     page.relative_to(ROOT).as_posix()
     for page in (
         *ROOT.glob("*.md"),
         *sorted((ROOT / "docs").glob("*.md")),
+        *(page for kind in KINDS for page in sorted((ROOT / "docs" / kind).glob("*.md"))),
         ROOT / "docs/diary/README.md",
         *sorted((ROOT / "examples").rglob("*.md")),
     )
@@ -83,11 +85,11 @@ _FROM_STEP_FIVE = (
 )
 WALKS = (
     Walk(
-        "docs/compare.md",
+        "docs/how-to/compare.md",
         (Step("statewalk compare toys/transaction_commit", ("34", "288", "Every behaviour of")),),
     ),
     Walk(
-        "docs/compare.md",
+        "docs/how-to/compare.md",
         (
             Step(
                 "statewalk compare kafka/init_pid --vary",
@@ -110,7 +112,7 @@ WALKS = (
         slow=True,
     ),
     Walk(
-        "docs/explore.md",
+        "docs/how-to/explore.md",
         (
             Step(
                 "statewalk check models/kafka/init_pid.py --set BROKERS=1",
@@ -125,7 +127,7 @@ WALKS = (
         ),
     ),
     Walk(
-        "docs/graph.md",
+        "docs/how-to/graph.md",
         (
             Step("statewalk check models/toys/two_phase_commit.py --graph", ("288 states",)),
             Step("statewalk query graph", ("ResourceManager_0_state VARCHAR",)),
@@ -137,7 +139,7 @@ WALKS = (
         ),
     ),
     Walk(
-        "docs/histories.md",
+        "docs/how-to/histories.md",
         (
             Step(
                 "statewalk history collect skew.jsonl",
@@ -172,7 +174,7 @@ WALKS = (
         slow=True,
     ),
     Walk(
-        "docs/history-format.md",
+        "docs/reference/history-format.md",
         (
             Step(
                 '{"statewalk-history"',
@@ -191,7 +193,7 @@ WALKS = (
         ),
     ),
     Walk(
-        "docs/start.md",
+        "docs/tutorial/start.md",
         (
             Step("statewalk new leases", ("statewalk test",)),
             Step(
@@ -203,7 +205,7 @@ WALKS = (
         ),
     ),
     Walk(
-        "docs/spark.md",
+        "docs/how-to/spark.md",
         (
             Step(
                 "statewalk check models/toys/two_phase_commit.py --set RMS=9",
@@ -224,17 +226,17 @@ WALKS = (
 ELSEWHERE = {  # which languages of a page another test runs
     "AGENTS.md": ("python console", "tests/docs/test_agents.py"),
     "README.md": ("console", "tests/docs/test_checking.py"),
-    "docs/checking.md": ("python", "tests/docs/test_checking.py"),
-    "docs/conform.md": ("python console", "tests/docs/test_conform_page.py"),
-    "docs/fizz.md": ("fizz", "tests/dsl/fizz/test_docs.py"),
-    "docs/histories.md": ("python", "tests/checker/history/test_docs.py"),
-    "docs/inside.md": ("python", "tests/docs/test_inside.py"),
-    "docs/language.md": ("python console", "tests/docs/test_language.py"),
-    "docs/liveness.md": ("python", "tests/docs/test_liveness_page.py"),
-    "docs/networks.md": ("python console", "tests/docs/test_language.py"),
-    "docs/refused.md": ("python fizz console", "tests/docs/test_refused.py"),
-    "docs/slow-spec.md": ("python console", "tests/docs/test_language.py"),
-    "docs/tla.md": ("python", "tests/dsl/fizz/test_docs_tla.py"),
+    "docs/reference/checking.md": ("python", "tests/docs/test_checking.py"),
+    "docs/how-to/conform.md": ("python console", "tests/docs/test_conform_page.py"),
+    "docs/reference/fizz.md": ("fizz", "tests/dsl/fizz/test_docs.py"),
+    "docs/how-to/histories.md": ("python", "tests/checker/history/test_docs.py"),
+    "docs/explanation/inside.md": ("python", "tests/docs/test_inside.py"),
+    "docs/reference/language.md": ("python console", "tests/docs/test_language.py"),
+    "docs/explanation/liveness.md": ("python", "tests/docs/test_liveness_page.py"),
+    "docs/how-to/networks.md": ("python console", "tests/docs/test_language.py"),
+    "docs/explanation/refused.md": ("python fizz console", "tests/docs/test_refused.py"),
+    "docs/how-to/slow-spec.md": ("python console", "tests/docs/test_language.py"),
+    "docs/how-to/tla.md": ("python", "tests/dsl/fizz/test_docs_tla.py"),
 }
 _FORM = "the form of a command"
 _INSTALLS = "installs packages: tests/package builds and installs one"
@@ -249,8 +251,8 @@ NOT_RUN = {
         "pip install": _INSTALLS,
     },
     "CONTRIBUTING.md": {"make": _WHOLE},
-    "docs/graph.md": {"SELECT count(*)": "asked in tests/checker/graph/test_dataset.py"},
-    "docs/checking.md": {
+    "docs/how-to/graph.md": {"SELECT count(*)": "asked in tests/checker/graph/test_dataset.py"},
+    "docs/reference/checking.md": {
         "statewalk check SPEC": _FORM,
         "statewalk check spec.py --timeout 60": "takes a minute; tests/checker/machine hangs less",
         "{": "its fields are compared in tests/docs/test_checking.py",
@@ -261,9 +263,9 @@ NOT_RUN = {
         "since the check at": _SHOWN,
         "[tool.pytest": "tests/package/test_projects.py has a project with this setting",
     },
-    "docs/compare.md": {"statewalk compare SPEC": _FORM},
-    "docs/compared.md": {"python benchmarks/run.py": "needs TLC and Java"},
-    "docs/conform.md": {
+    "docs/how-to/compare.md": {"statewalk compare SPEC": _FORM},
+    "docs/explanation/compared.md": {"python benchmarks/run.py": "needs TLC and Java"},
+    "docs/how-to/conform.md": {
         "kafka-dump-log.sh": "needs Kafka",
         "statewalk conform kafka/exactly_once dump": "reads what Kafka's tool printed",
     },
@@ -272,32 +274,32 @@ NOT_RUN = {
         "statewalk check fenced.py": "a command of entry 0, which tests/docs/test_diary.py runs",
         "statewalk diary": "tests/checker/diary builds sites and notebooks",
     },
-    "docs/fizz.md": {
+    "docs/reference/fizz.md": {
         "statewalk check kafka_transactions.fizz": "the reader's own file",
         "statewalk convert kafka_transactions.fizz": "the reader's own file",
         "# check [": _FORM,
     },
-    "docs/histories.md": {
+    "docs/how-to/histories.md": {
         "pip install": _INSTALLS,
         "Not parallel-si": "what PostgreSQL did once: tests/checker/history finds lost updates",
     },
-    "docs/history-databases.md": {
+    "docs/explanation/history-databases.md": {
         "pip install": _INSTALLS,
         "statewalk history": "needs a MariaDB server: `make test-mariadb`",
         '{"statewalk-history"': "checked in tests/checker/history/test_docs.py",
         "Not monotonic": "compared in tests/checker/history/test_docs.py",
     },
-    "docs/liveness.md": {"VIOLATED": _SHOWN},
-    "docs/spark.md": {
+    "docs/explanation/liveness.md": {"VIOLATED": _SHOWN},
+    "docs/how-to/spark.md": {
         "statewalk check kafka/exactly_once": "takes hours, and a cluster",
         "statewalk check SPEC": _FORM,
     },
-    "docs/start.md": {
+    "docs/tutorial/start.md": {
         "pip install": _INSTALLS,
         "cd": "the reader's shell",
         "statewalk": "given elsewhere on the page, or in tests/package/release.py",
     },
-    "docs/tla.md": {"Send(c, b)": "TLA+: TLC's, not read here"},
+    "docs/how-to/tla.md": {"Send(c, b)": "TLA+: TLC's, not read here"},
     "examples/dataflow/README.md": {"python": "needs Spark: tests/examples kills and resumes it"},
     "examples/transactions/README.md": {
         "python": _LONG,

@@ -18,7 +18,7 @@ from typing import Any
 from statewalk.checker.library import library_folder
 from tests.places import ROOT
 
-TUTORIAL = ROOT / "docs/tutorial.ipynb"
+TUTORIAL = ROOT / "docs/tutorial/tutorial.ipynb"
 _WAYS = {"text/html": "_repr_html_"}
 
 

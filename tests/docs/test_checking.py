@@ -1,4 +1,4 @@
-"""docs/checking.md and the README's tour say what the program does."""
+"""docs/reference/checking.md and the README's tour say what the program does."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from statewalk.checker.verdict import exits
 from statewalk.checker.verdict.result import Result
 from tests.places import ROOT
 
-PAGE = (ROOT / "docs/checking.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/reference/checking.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -71,7 +71,7 @@ def test_the_python_examples_run(
 ) -> None:
     monkeypatch.chdir(ROOT)
 
-    exec(compile(code, "docs/checking.md", "exec"), {})
+    exec(compile(code, "docs/reference/checking.md", "exec"), {})
 
     assert "goal_not_reached" in capsys.readouterr().out
 

@@ -1,4 +1,4 @@
-"""docs/conform.md says what the program does: its files are written, its commands run in order."""
+"""conform.md says what the program does: its files are written, its commands run in order."""
 
 import re
 import shlex
@@ -11,7 +11,7 @@ import pytest
 from statewalk.checker.cli import main
 from tests.places import ROOT
 
-PAGE = (ROOT / "docs/conform.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/how-to/conform.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^```(\w+) *([\w.-]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 

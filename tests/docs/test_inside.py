@@ -1,4 +1,4 @@
-"""docs/inside.md and the glossary name only what there is, and show what the code gives."""
+"""inside.md and the glossary name only what there is, and show what the code gives."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 from tests.architecture.sources import sources
 from tests.places import ROOT
 
-PAGE = (ROOT / "docs/inside.md").read_text(encoding="utf-8")
-GLOSSARY = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/explanation/inside.md").read_text(encoding="utf-8")
+GLOSSARY = (ROOT / "docs/reference/glossary.md").read_text(encoding="utf-8")
 
 
 def in_code(page: str) -> set[str]:
@@ -58,9 +58,9 @@ def test_every_dotted_name_leads_somewhere() -> None:
         assert hasattr(import_module(module), last), name
 
 
-@pytest.mark.parametrize("page", ["inside.md", "glossary.md"])
+@pytest.mark.parametrize("page", ["explanation/inside.md", "reference/glossary.md"])
 def test_every_name_occurs_in_the_code(page: str) -> None:
-    said = in_code(PAGE) if page == "inside.md" else entries()
+    said = in_code(PAGE) if page == "explanation/inside.md" else entries()
 
     assert set() == {name for name in said if re.fullmatch(r"[A-Za-z]\w+", name)} - names()
 
@@ -69,7 +69,9 @@ def test_the_example_gives_what_the_page_shows(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(ROOT)
     text = re.sub(r"^```.*$", "", PAGE, flags=re.MULTILINE)
     said: list[str] = []
-    example = doctest.DocTestParser().get_doctest(text, {}, "inside.md", "docs/inside.md", 0)
+    example = doctest.DocTestParser().get_doctest(
+        text, {}, "inside.md", "inside.md", 0
+    )
     doctest.DocTestRunner(verbose=False).run(example, out=said.append)
 
     assert "" == "".join(said)

@@ -9,7 +9,11 @@ import pytest
 from statewalk.checker.cli import main
 from tests.places import ROOT
 
-PAGES = {"language.md": "reference", "networks.md": "native", "slow-spec.md": "native"}  # engines
+PAGES = {  # by page: the engine
+    "reference/language.md": "reference",
+    "how-to/networks.md": "native",
+    "how-to/slow-spec.md": "native",
+}
 BLOCK = re.compile(r"^```(\w+) *([\w.]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

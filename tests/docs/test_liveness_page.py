@@ -1,4 +1,4 @@
-"""The example of docs/liveness.md does what the page says."""
+"""The example of docs/explanation/liveness.md does what the page says."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from statewalk import check
 from tests.places import ROOT
 
-PAGE = (ROOT / "docs/liveness.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/explanation/liveness.md").read_text(encoding="utf-8")
 
 
 def test_the_example_holds_for_each_client(tmp_path: Path) -> None:

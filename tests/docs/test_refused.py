@@ -1,4 +1,4 @@
-"""docs/refused.md: what it says is refused gets its code, and what stands for it is checked."""
+"""refused.md: what it says is refused gets its code, and what stands for it is checked."""
 
 import re
 import shlex
@@ -9,7 +9,7 @@ import pytest
 from statewalk.checker.cli import main
 from tests.places import ROOT
 
-PAGE = (ROOT / "docs" / "refused.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "explanation" / "refused.md").read_text("utf-8")
 BLOCK = re.compile(r"^```(\w+) *([\w./-]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILES = {"python": "spec.py", "fizz": "spec.fizz"}
 PARTS = [part.partition("\n") for part in PAGE.split("\n## ")[1:]]
@@ -58,4 +58,4 @@ def test_what_is_refused_gets_its_code_and_the_way_around_is_checked(
 
 @pytest.mark.parametrize("code", CODES)
 def test_the_page_of_each_code_leads_here(code: str) -> None:
-    assert "](../refused.md" in (ROOT / "docs" / "errors" / f"{code}.md").read_text("utf-8")
+    assert "](../explanation/refused.md" in (ROOT / "docs" / "errors" / f"{code}.md").read_text("utf-8")

@@ -1,8 +1,8 @@
 """Every word that many lines use is explained, or is plain English.
 
 Words are taken from identifiers, which are split; "s" at the end is left off where the word is
-there without it too. A word that is missed here gets an entry in docs/inside.md (or, if users meet
-it, in docs/glossary.md); if everybody knows what it means, it goes into `PLAIN`.
+there without it too. A word that is missed here gets an entry in inside.md (or, if users meet
+it, in glossary.md); if everybody knows what it means, it goes into `PLAIN`.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def lines_by_word() -> Counter[str]:
 def explained() -> set[str]:
     """The words of the tables: their first column, and what things are called in code."""
     found: set[str] = set()
-    for page in ("inside.md", "glossary.md"):
+    for page in ("explanation/inside.md", "reference/glossary.md"):
         text = (ROOT / "docs" / page).read_text("utf-8") + "\n"
         for table in re.findall(r"^\| word \|.*?\n\n", text, re.MULTILINE | re.DOTALL):
             for row in table.split("\n")[2:-2]:

@@ -2,7 +2,7 @@
 
 `Recorder` wraps DB-API 2.0 connections; `Front` is a store of keys and values that records itself;
 `statewalk history collect` drives a database. What they write is our JSON Lines format
-(docs/history-format.md); docs/histories.md shows how to use them.
+(docs/reference/history-format.md); docs/how-to/histories.md shows how to use them.
 """
 
 from statewalk.checker.history.collect.front import Front

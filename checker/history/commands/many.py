@@ -231,7 +231,7 @@ def _outcome(row: Row, asked: Asked) -> str:
 
 
 def as_json(rows: list[Row], folder: Path) -> str:
-    """The rows as one JSON object; its fields are described in docs/histories.md."""
+    """The rows as one JSON object; its fields are described in docs/how-to/histories.md."""
     files = [{**asdict(row), "file": _short(row.file, folder)} for row in rows]
     return json.dumps({"schema": 1, "folder": str(folder), "exit_code": exit_code(rows),
                        "files": files})  # fmt: skip

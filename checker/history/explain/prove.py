@@ -25,7 +25,7 @@ Order = tuple[int, int, int]
 class Link:
     """One step of a cycle: `before` precedes `after`; observed (rule 0), assumed (-1) or derived.
 
-    `because` is the path that rule 1, 2 or 3 used: docs/history-format.md says how.
+    `because` is the path that rule 1, 2 or 3 used: docs/reference/history-format.md says how.
     """
 
     before: int

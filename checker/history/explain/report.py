@@ -113,7 +113,7 @@ def as_json(
     found: dict[str, Explanation],
     read: float = 0.0,
 ) -> str:
-    """The report as one JSON object; its fields are described in docs/history-format.md."""
+    """Return the report as a JSON object; docs/reference/history-format.md describes its fields."""
     held, failed = summary(verdicts)
     return json.dumps(
         {

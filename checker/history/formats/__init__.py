@@ -52,7 +52,7 @@ def recognise(path: Path) -> tuple[str, Path]:
         return "edn", path
     if head.lstrip()[:1] in (b"{", b"["):
         return "jsonl", path  # its reader says what is wrong
-    raise _unknown(path, f"one of {', '.join(READERS)} (docs/history-format.md)")
+    raise _unknown(path, f"one of {', '.join(READERS)} (docs/reference/history-format.md)")
 
 
 def _unknown(path: Path, expected: str) -> HistoryError:

@@ -1,6 +1,7 @@
 """Our own format: JSON Lines, one transaction per line, a lossless superset of the others.
 
-An optional first line {"statewalk-history": 1, ...} is the header; see docs/history-format.md.
+An optional first line {"statewalk-history": 1, ...} is the header;
+see docs/reference/history-format.md.
 """
 
 from __future__ import annotations

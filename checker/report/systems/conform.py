@@ -67,7 +67,7 @@ def _advice(page: Page, followed: Followed) -> None:
             f"less that is hidden: each time {cut(', '.join(names), 60)} may have happened or not, "
             "all that can be true doubles. Log it, or say --watch FIELD or --max-hidden N; a step "
             "that changes nothing anybody looks at is better left out of the spec "
-            "(docs/conform.md, What is not logged)",
+            "(docs/how-to/conform.md, What is not logged)",
         )
 
 

@@ -1,7 +1,7 @@
 """Histories to test and measure with: a small simulated store, and known anomalies to plant.
 
 The store keeps every version and gives snapshots; the first to commit wins. Records have the
-shape of the lines of our format (docs/history-format.md).
+shape of the lines of our format (docs/reference/history-format.md).
 """
 
 from __future__ import annotations

@@ -22,9 +22,9 @@ from tests.checker.history.simulated import ANOMALIES
 from tests.places import ROOT
 
 DOCS = ROOT / "docs"
-TEXT = (DOCS / "history-format.md").read_text(encoding="utf-8")
-GUIDE = (DOCS / "histories.md").read_text(encoding="utf-8")
-SHOWN = (DOCS / "history-databases.md").read_text(encoding="utf-8")
+TEXT = (DOCS / "reference/history-format.md").read_text(encoding="utf-8")
+GUIDE = (DOCS / "how-to/histories.md").read_text(encoding="utf-8")
+SHOWN = (DOCS / "explanation/history-databases.md").read_text(encoding="utf-8")
 
 
 def test_every_level_format_and_anomaly_is_documented() -> None:

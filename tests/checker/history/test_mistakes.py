@@ -68,7 +68,10 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
             ["mixed.jsonl, at 2: SW704 key 'x'", "both as a list and as a register (w(x, 1))"],
         ),
         (["check", "empty"], ["empty: SW705 not a format that is known", "one of jsonl, viper"]),
-        (["check", "text"], ["text: SW705 not a format that is known", "docs/history-format.md"]),
+        (
+            ["check", "text"],
+            ["text: SW705 not a format that is known", "reference/history-format.md"],
+        ),
         (["check", "a\x1b##[b]"], [r"a\x1b#\u0023[b]: SW705 not a format that is known"]),
         (["check", "noise"], ["noise: SW705 not a format that is known"]),
         (["check", "nothing"], ["nothing: SW709 no file in it", "a folder with histories"]),

@@ -1,4 +1,4 @@
-"""A bound, and a kind of property, added to a copy of the tree as docs/inside.md says, work."""
+"""A bound, and a kind of property, added to a copy of the tree as inside.md says, work."""
 
 from __future__ import annotations
 

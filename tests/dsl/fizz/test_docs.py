@@ -1,4 +1,4 @@
-"""The specs shown in docs/fizz.md give what they say."""
+"""The specs shown in docs/reference/fizz.md give what they say."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ from statewalk import check
 from tests.conformance.fizzbee_counts import unique_states
 from tests.places import ROOT
 
-PAGE = (ROOT / "docs" / "fizz.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reference" / "fizz.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(
     r"^```fizz\n# check -> (\w+)([^\n]*)\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL
 )

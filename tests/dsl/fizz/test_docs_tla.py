@@ -1,4 +1,4 @@
-"""The spec shown in docs/tla.md gives the states that the page counts."""
+"""The spec shown in docs/how-to/tla.md gives the states that the page counts."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from statewalk import check
 from tests.places import ROOT
 
-PAGE = (ROOT / "docs" / "tla.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "tla.md").read_text(encoding="utf-8")
 
 
 def test_the_python_action_of_the_page_has_nine_states(tmp_path: Path) -> None:

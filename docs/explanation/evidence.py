@@ -1,7 +1,7 @@
 """Write evidence.md, from evidence.tsv and what the configurations of the specs expect.
 
 Nothing is checked here: tests/conformance/test_evidence.py does. Run from the folder of the
-repository: .venv/bin/python docs/evidence.py
+repository: .venv/bin/python docs/explanation/evidence.py
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from pathlib import Path
 from statewalk import Expectation
 from statewalk.checker.api import declared_within
 
-ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "evidence.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "explanation" / "evidence.md"
 COUNTS = ("distinct", "generated", "depth")
 REMARKS = {
     "reasons": "a step is counted once for each reason that allows it, as TLC does",
@@ -37,18 +37,18 @@ need, and they hold.""",
     "kafka": """## Kafka
 
 Numbers of the public TLA+ specs of Kafka's protocols under TLC. [The page of each
-model](models/kafka-init-pid.md) says what it leaves out.""",
+model](../models/kafka-init-pid.md) says what it leaves out.""",
     "tables": """## Table formats
 
-Numbers of the public TLA+ specs of table formats under TLC: [Delta Lake](models/delta.md) and
-[Hudi](models/hudi.md).""",
+Numbers of the public TLA+ specs of table formats under TLC: [Delta Lake](../models/delta.md) and
+[Hudi](../models/hudi.md).""",
 }
 HEAD = """# Evidence
 
 Numbers from outside, and ours. A checker that misses a state, or sees one twice, would be off
 here. Each row is a test: `make test` runs some, `make test-slow` all of them
-(`tests/conformance/test_evidence.py`). The page is written by `python docs/evidence.py`, from
-`docs/evidence.tsv` and from what the configurations of the specs expect. The numbers are
+(`tests/conformance/test_evidence.py`). `python docs/explanation/evidence.py` writes the page, from
+`docs/explanation/evidence.tsv` and what the configurations of the specs expect. The numbers are
 distinct states · generated · depth; of a violation, the steps to it.
 
 Run a row yourself: `statewalk check specs/examples/puzzles/prisoners.py --config four`.
@@ -57,8 +57,8 @@ TAIL = """## Fizzbee's references
 
 Of the {counted} reference examples that Fizzbee publishes with a number of unique states,
 {compared} give the same number here, each with Fizzbee's verdict or a stricter one with the
-reason in [fizz.md](fizz.md); the other {refused} use orders among symmetric values, which are
-refused. The files are Fizzbee's: name the folder that holds them in `FIZZBEE_EXAMPLES` to run
+reason in [fizz.md](../reference/fizz.md); the other {refused} use orders among symmetric values,
+which are refused. The files are Fizzbee's: name the folder that holds them in `FIZZBEE_EXAMPLES` to run
 `tests/conformance/test_fizzbee_examples.py`.
 
 ## Where numbers differ
@@ -82,7 +82,7 @@ all the same, after 13 steps, in what they commit in a slot (the witness `logs_d
 too of the public text, with that invariant, in as many steps: a notice names a slot and no command.
 
 **Kafka's producer ids** with more than one transactional id: the public spec has two defects,
-and its numbers come out with both planted ([producer ids](models/kafka-init-pid.md)).
+and its numbers come out with both planted ([producer ids](../models/kafka-init-pid.md)).
 """
 
 
@@ -107,7 +107,7 @@ class Row:
 
 def rows() -> Iterator[Row]:
     """The rows of evidence.tsv."""
-    with (ROOT / "docs" / "evidence.tsv").open(encoding="utf-8", newline="") as file:
+    with PAGE.with_suffix(".tsv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file, delimiter="\t"):
             known = [remark for remark in REMARKS if remark in row["remarks"]]
             yield Row(
