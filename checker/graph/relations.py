@@ -39,7 +39,7 @@ _WIDE = 40  # letters of a cell
 
 
 class Graph:
-    """A state graph in a folder, with ``states()`` and ``steps()`` as tables (docs/how-to/graph.md)."""
+    """A state graph in a folder: ``states()`` and ``steps()`` are tables (how-to/graph.md)."""
 
     def __init__(self, folder: str | Path) -> None:
         """Raises RunError[SW350], RunError[SW351] where there is no graph, or a damaged one."""

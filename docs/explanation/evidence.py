@@ -58,8 +58,8 @@ TAIL = """## Fizzbee's references
 Of the {counted} reference examples that Fizzbee publishes with a number of unique states,
 {compared} give the same number here, each with Fizzbee's verdict or a stricter one with the
 reason in [fizz.md](../reference/fizz.md); the other {refused} use orders among symmetric values,
-which are refused. The files are Fizzbee's: name the folder that holds them in `FIZZBEE_EXAMPLES` to run
-`tests/conformance/test_fizzbee_examples.py`.
+which are refused. The files are Fizzbee's: name the folder that holds them in `FIZZBEE_EXAMPLES`
+to run `tests/conformance/test_fizzbee_examples.py`.
 
 ## Where numbers differ
 
@@ -152,7 +152,7 @@ def _line(row: Row) -> str:
         outside, found = _text(row.counts), _text(_ours(row))
     said = [REMARKS[remark].format(**row.counts) for remark in row.remarks]
     said += ["and liveness"] * row.liveness
-    spec = f"[{row.spec.rpartition('/')[2]}](../{row.spec})"
+    spec = f"[{row.spec.rpartition('/')[2]}](../../{row.spec})"
     return f"| {row.source} | {outside} | {found} | {spec} `{row.config}` | {'; '.join(said)} |"
 
 

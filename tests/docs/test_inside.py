@@ -69,9 +69,7 @@ def test_the_example_gives_what_the_page_shows(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(ROOT)
     text = re.sub(r"^```.*$", "", PAGE, flags=re.MULTILINE)
     said: list[str] = []
-    example = doctest.DocTestParser().get_doctest(
-        text, {}, "inside.md", "inside.md", 0
-    )
+    example = doctest.DocTestParser().get_doctest(text, {}, "inside.md", "inside.md", 0)
     doctest.DocTestRunner(verbose=False).run(example, out=said.append)
 
     assert "" == "".join(said)

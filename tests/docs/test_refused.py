@@ -58,4 +58,6 @@ def test_what_is_refused_gets_its_code_and_the_way_around_is_checked(
 
 @pytest.mark.parametrize("code", CODES)
 def test_the_page_of_each_code_leads_here(code: str) -> None:
-    assert "](../explanation/refused.md" in (ROOT / "docs" / "errors" / f"{code}.md").read_text("utf-8")
+    assert "](../explanation/refused.md" in (ROOT / "docs" / "errors" / f"{code}.md").read_text(
+        "utf-8"
+    )
