@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from statewalk.dsl.declared import Mutant
-from statewalk.dsl.errors import Mistakes, Span
+from statewalk.dsl.errors import Mistakes
 from statewalk.dsl.lowering.compiling import compile_function
 from statewalk.dsl.source.modules import Loading, StandIn, loading_of
 from statewalk.dsl.source.nodes import copied, meaning, walk
@@ -52,7 +52,7 @@ def _stand_ins(loading: Loading) -> dict[tuple[str, int], StandIn]:
             text = f"'{_name(made)}' is no mutant where it stands."
             if mutant.name in known:
                 text = f"There are two mutants called {mutant.name}."
-            mistakes.add("SW129", text, at=_made_at(loading, made), help=_WAY)
+            mistakes.add("SW129", text, at=loading.span_of(made), help=_WAY)
         else:
             for message, help in _wrong(tree, mutant, function, target):
                 mistakes.add("SW129", message, at=function.span(), help=help)
@@ -141,12 +141,3 @@ def _parameters(function: Function) -> str:
 
 def _name(thing: object) -> str:
     return str(getattr(thing, "__name__", thing))
-
-
-def _made_at(loading: Loading, made: Any) -> Span | None:
-    """Where a function is defined, if that is in the spec's own text."""
-    code = getattr(made, "__code__", None)
-    paths = {module.source.path for module in loading.modules}
-    if code is None or code.co_filename not in paths:
-        return None
-    return Span(code.co_filename, code.co_firstlineno)

@@ -191,47 +191,35 @@ def bounds_of(flows: Flows) -> tuple[list[Property], list[Property]]:
     return [constraint], [used]
 
 
-_WORDS = ("any_of", "maybe")
-
-
 def named_choices(tree: SpecTree) -> dict[str, Any]:
-    """Return `Model.choice_names` and `Model.choice_loops`."""
-    return {"choice_names": _names(tree), "choice_loops": _loops(tree)}
+    """Return `Model.choice_names` and `Model.choice_loops`, by (file, line).
 
-
-def _names(tree: SpecTree) -> dict[tuple[str, int], str]:
-    """(file, line) of each ``x = any_of(...)`` → x, to show choices by name; of blocks too."""
-    names = {
-        (f.module.source.path, f.node.lineno): "statement"
-        for f in tree.functions
-        if flow_option(f) in ("parallel", "oneof")
-    }
-    for module in tree.loading.modules:
-        for node in walk(module.source.tree):
-            if isinstance(node, ast.With) and flow_of(node, module.namespace) is not None:
-                names[(module.source.path, node.lineno)] = "statement"
-            if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call):
-                target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
-                if getattr(node.value.func, "id", "") in _WORDS:
-                    names[(module.source.path, node.lineno)] = ast.unparse(target)
-    return names
-
-
-def _loops(tree: SpecTree) -> dict[tuple[str, int], tuple[str, ...]]:
-    """(file, line) of each ``any_of(...)`` in an element of a comprehension → its loops' names."""
+    ``x = any_of(...)`` is called x, one in an element of a comprehension also as its loops are.
+    """
+    flows = [f for f in tree.functions if flow_option(f) in ("parallel", "oneof")]
+    names = {(f.module.source.path, f.node.lineno): "statement" for f in flows}
     loops: dict[tuple[str, int], tuple[str, ...]] = {}
     for module in tree.loading.modules:
+        path = module.source.path
         for node in walk(module.source.tree):
-            if not isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-                continue
-            element = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
-            targets = [n for loop in node.generators for n in walk(loop.target)]
-            names = tuple(n.id for n in targets if isinstance(n, ast.Name))
-            for call in (c for part in element for c in walk(part) if isinstance(c, ast.Call)):
-                if getattr(call.func, "id", "") in _WORDS:
-                    at = module.source.path, call.lineno
-                    loops[at] = tuple(dict.fromkeys((*loops.get(at, ()), *names)))
-    return loops
+            if isinstance(node, ast.With) and flow_of(node, module.namespace) is not None:
+                names[path, node.lineno] = "statement"
+            elif isinstance(node, ast.Assign | ast.AnnAssign):
+                target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
+                if node.value is not None and _chooses(node.value):
+                    names[path, node.lineno] = ast.unparse(target)
+            elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+                parts = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
+                targets = [n for loop in node.generators for n in walk(loop.target)]
+                bound = [n.id for n in targets if isinstance(n, ast.Name)]
+                for call in (c for part in parts for c in walk(part) if _chooses(c)):
+                    at = path, call.lineno  # type: ignore[attr-defined]
+                    loops[at] = tuple(dict.fromkeys((*loops.get(at, ()), *bound)))
+    return {"choice_names": names, "choice_loops": loops}
+
+
+def _chooses(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("any_of", "maybe")
 
 
 _AUXILIARY, _EPHEMERAL = "statewalk.auxiliary", "statewalk.ephemeral"

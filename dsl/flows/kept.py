@@ -209,7 +209,8 @@ def following(rest: Any, local: Any, one: Instruction, fields: Fields) -> tuple[
         return (source[at], (_BY_INDEX, kept, at + 1)) if at < len(source) else None
     left, everything = more
     if _all(source) != everything:
-        raise RuntimeError(f"the {_word(source)} changed during iteration")
+        word = "set" if isinstance(source, set | SetReference) else "dictionary"
+        raise RuntimeError(f"the {word} changed during iteration")
     if not left:
         return None
     key = restored(left[0], fields)
@@ -221,10 +222,6 @@ def following(rest: Any, local: Any, one: Instruction, fields: Fields) -> tuple[
 
 def _all(source: Any) -> Any:
     return freeze(set(source))
-
-
-def _word(source: Any) -> str:
-    return "set" if isinstance(source, set | SetReference) else "dictionary"
 
 
 REST = "@left"

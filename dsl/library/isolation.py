@@ -3,8 +3,9 @@
 A history is transactions that read each other's versions and, per key, the order in which
 versions were installed. From these follow edges between transactions: `wr` (read from), `ww`
 (next version), `rw` (read what the other overwrote), `so` (session) and `rt` (real time). A
-level holds when there is no cycle that its rule forbids (`dsl.library.isolation`). Everything here
-is a pure function of small immutable values.
+level holds when there is no cycle that its rule forbids: every rule forbids a cycle without rw,
+the rules of visibility some with a single rw, the rules of snapshots those without two adjacent
+rw, the serial one all. Everything here is a pure function of small immutable values.
 
 Sources: Adya, Liskov and O'Neil (ICDE 2000); Cerone and Gotsman (JACM 2018); Elnikety et al.
 (SRDS 2005); Daudjee and Salem (VLDB 2006); Fekete et al. (SIGMOD Record 2004).

@@ -70,12 +70,9 @@ def _never_changes(value: Any) -> bool:
 
 def called_plainly(name: str) -> None:
     """Raises SW105: a flow is called in a way that nothing of the text tells of."""
-    raise SpecError(
-        "SW105",
-        f"'{name}' gives way to others (it contains yield), and is called plainly.",
-        why="Nothing of it would happen.",
-        help="Call it by its name, with yield from, in a flow.",
-    )
+    said = f"'{name}' gives way to others (it contains yield), and is called plainly."
+    help = "Call it by its name, with yield from, in a flow."
+    raise SpecError("SW105", said, why="Nothing of it would happen.", help=help)
 
 
 def _plus_is(left: Any, right: Any) -> Any:
@@ -154,9 +151,7 @@ def _fitting(change: Callable[[Any], Any], domain: Domain, place: str, old: Any)
 
 
 def call_telling_apart(function: Callable[..., Any], *arguments: Any) -> Any:
-    """The same as `call` for a function that may ask whether two things are the same one: with
-    values that have parts it is not remembered, as those are known by what they hold.
-    """
+    """Call as `call` does; with values that have parts it is not remembered."""
     given = (getattr(function, "__self__", None), *arguments)
     if all(is_plain(value) or isinstance(value, Reference) for value in given):
         return call(function, *arguments)
@@ -164,20 +159,14 @@ def call_telling_apart(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def call(function: Callable[..., Any], *arguments: Any) -> Any:
-    """A call of a function that only reads, remembered by the state it looked at, where nobody can
-    tell what it is given, or gives, from a copy.
-    """
+    """Call a function that only reads, remembered by what it looked at."""
     view = binding.view
     if view is None:
         return function(*arguments)
     try:
         receiver = getattr(function, "__self__", None)
-        key = (
-            function.__module__,
-            function.__qualname__,
-            _key(receiver),
-            *map(_key, arguments),
-        )
+        names = function.__module__, function.__qualname__
+        key = (*names, _key(receiver), *map(_key, arguments))
     except NotPackable:
         return function(*arguments)
     asked = _Asked(function, receiver, arguments)

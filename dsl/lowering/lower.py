@@ -82,9 +82,7 @@ class Lowering:
 
 
 def _recompilable(function: Function) -> bool:
-    """Closures over the class cell (super), generators, and what is no function (`functools.cache`)
-    stay as they are.
-    """
+    """Return whether it is a plain function: no super(), generator or cache."""
     names = {n.id for n in walk(function.node) if isinstance(n, ast.Name)}
     code = getattr(function.function, "__code__", None)
     if code is None or names & {"super", "__class__"} or code.co_freevars:

@@ -177,7 +177,7 @@ def check_marked(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
     read = {id(f.function) for f in tree.functions}
     said = set()
     for function in tree.loading.declared.marked:
-        at = _span(tree, function)
+        at = tree.loading.span_of(function)
         if id(function) not in read and (at is None or at.line not in said):
             _add(tree, mistakes, function, at)
             said.add(at.line if at is not None else 0)
@@ -289,12 +289,3 @@ def _add(
 
 def _name(function: Any) -> str:
     return str(getattr(function, "__name__", function))
-
-
-def _span(tree: SpecTree, function: Any) -> Span | None:
-    """Where a function was made, if that is in the spec's own text."""
-    code = getattr(function, "__code__", None)
-    paths = {m.source.path for m in tree.loading.modules}
-    if code is None or code.co_filename not in paths:
-        return None
-    return Span(code.co_filename, code.co_firstlineno, 1)

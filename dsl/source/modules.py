@@ -219,6 +219,13 @@ class Loading:
             known = {**vars(builtins), **ours}
         return with_ordered_builtins(known)
 
+    def span_of(self, made: Any) -> Span | None:
+        """Return where a function is defined, if that is in the spec's own text."""
+        code = getattr(made, "__code__", None)
+        if code is None or code.co_filename not in {m.source.path for m in self.modules}:
+            return None
+        return Span(code.co_filename, code.co_firstlineno)
+
     def paths(self, source: Source) -> set[str]:
         others = [*self.modules, *(found.module for found in self.stand_ins.values())]
         return {source.path, *(m.source.path for m in others)}

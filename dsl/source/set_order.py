@@ -5,7 +5,7 @@
     type(x)   x.__class__          of what is in the state, the type that it stands for
     vars(x)   x.__dict__           not of a role, whose fields are in the state
     a | b     library.f(x)         what is still one of Python's own sets is made an ordered one
-    str(x)    f"{x}"   "%s" % x    a text, which may not say where x is (`dsl.source.set_order`)
+    str(x)    f"{x}"   "%s" % x    a text, which may not say where x is
 
 There is one order, in whatever hands a set on: a loop, ``sorted`` with a key, ``join``, a library.
 What is ordered, and how, is said in `dsl.values.ordered_sets`.

@@ -447,10 +447,8 @@ class RecordReference(Reference):
         return data
 
     def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
-        if not isinstance(other, Record):
-            return False
+        if self is other or not isinstance(other, Record):
+            return self is other
         return bool(self._freeze() == freeze(other))
 
     def __hash__(self) -> int:  # type: ignore[override]

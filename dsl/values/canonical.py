@@ -23,7 +23,8 @@ from statewalk.dsl.errors import EngineError, SpecError
 def is_named(cls: type) -> bool:
     """Whether the name of a class is known to mean this class, or nothing is known of names yet."""
     known = binding.classes.get(cls.__name__)
-    if known is None and binding.classes and cls is at(sys.modules.get(cls.__module__), cls):
+    module = sys.modules.get(cls.__module__)
+    if known is None and binding.classes and cls is at(module, cls.__qualname__):
         binding.classes[cls.__name__] = known = cls  # of a module that is not the spec's own
     return known is cls or not binding.classes
 
@@ -50,10 +51,10 @@ def of_one_name(one: type, other: type) -> SpecError:
     return SpecError("SW126", said, why=why, help="Give one of them another name.")
 
 
-def at(module: Any, cls: type) -> Any:
-    """What a module has under the qualified name of a class; None where there is none."""
+def at(module: Any, path: str) -> Any:
+    """What a module has under a name with dots; None where there is none."""
     found = module
-    for part in cls.__qualname__.split("."):
+    for part in path.split("."):
         found = getattr(found, part, None)
     return found
 
@@ -108,12 +109,6 @@ def text_bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass").replace(b"\x00", b"\x00\xff") + END
 
 
-def class_bytes(cls: type) -> bytes:
-    """The name of a value's class in canonical bytes. Raises SpecError[SW126, SW203]."""
-    check_named(cls)
-    return text_bytes(cls.__name__)
-
-
 _SMALL = {n: int_bytes(n) for n in range(-16, 1024)}
 
 
@@ -135,8 +130,9 @@ def encode(value: Any) -> bytes:
         result: bytes = canonical()
         return result
     if isinstance(value, Enum):
-        at = value.value if isinstance(value, Flag) else list(type(value)).index(value)
-        return ENUM_TAG + class_bytes(kind) + int_bytes(at)
+        check_named(kind)
+        number = value.value if isinstance(value, Flag) else list(type(value)).index(value)
+        return ENUM_TAG + text_bytes(kind.__name__) + int_bytes(number)
     raise TypeError(f"{value!r} is not a stored value")
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.state.roles import Role
+from statewalk.dsl.values.canonical import at
 from statewalk.dsl.values.frozen import FrozenBag, FrozenSet
 from statewalk.dsl.values.ordered_sets import OrderedFrozenSet, OrderedSet
 from statewalk.dsl.values.records import Bag, Record, fields_of, record_class
@@ -133,14 +134,14 @@ class Given:
         found = [o for o in found if o in self.wanted] or found
         if len(found) == 1 and isinstance(found[0], type) == isinstance(thing, type):
             return found[0]
-        if not found and not self.is_own(module) and _at(sys.modules.get(module), path) is thing:
+        if not found and not self.is_own(module) and at(sys.modules.get(module), path) is thing:
             return thing
         known = "more than one" if found else "no"
         raise _Unknown(f"the spec has {known} {thing.__name__} here")
 
     def _known(self, modules: list[ModuleType], path: str) -> list[Any]:
         """Classes and functions of this run: those that the type names, and those of modules."""
-        found = [*self.wanted, *(v for m in modules for v in [*vars(m).values(), _at(m, path)])]
+        found = [*self.wanted, *(v for m in modules for v in [*vars(m).values(), at(m, path)])]
         kept = {id(o): o for o in found if isinstance(o, type | FunctionType)}
         return [o for o in kept.values() if o.__module__ in self.modules]
 
@@ -151,14 +152,6 @@ def _classes_in(hint: Any) -> Iterator[type]:
         yield hint
     for part in typing.get_args(hint):
         yield from _classes_in(part)
-
-
-def _at(module: ModuleType | None, path: str) -> Any:
-    """What a module has under a name with dots; None where there is none."""
-    found: Any = module
-    for part in path.split("."):
-        found = getattr(found, part, None)
-    return found
 
 
 def _member(cls: Any, member: Enum) -> Any:

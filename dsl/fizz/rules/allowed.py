@@ -14,7 +14,6 @@ import builtins
 import difflib
 import types
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from statewalk.dsl.errors import did_you_mean
@@ -149,15 +148,6 @@ _OF_ROLES = "A field is what the role assigns, self.x = ..., or is given when it
 _OF_ANY = "Fields are what is assigned (self.x = ...) or given by name (record(x=1))."
 
 
-@dataclass(frozen=True)
-class Wrong:
-    """What to say of an attribute that there is not."""
-
-    message: str
-    why: str
-    help: str = ""
-
-
 class Fields:
     """The names that follow a dot in a specification's own right."""
 
@@ -181,7 +171,9 @@ class Fields:
         self.closed = bool(names.roles) and not self.unknown_names
         self.has_records = bool({"record", "struct"} & names.used)
 
-    def wrong(self, node: ast.Attribute, role: RoleInfo | None, *, called: bool) -> Wrong | None:
+    def wrong(
+        self, node: ast.Attribute, role: RoleInfo | None, *, called: bool
+    ) -> tuple[str, str, str] | None:
         """What is wrong with an attribute, if anything is. ``role``: whose text it stands in."""
         word = node.attr
         if self.closed and role is not None and is_self(node):
@@ -197,12 +189,12 @@ class Fields:
             return _wrong("No role has a", word, self.of_roles)
         close = difflib.get_close_matches(word, [*sorted(self.known), *METHODS], n=1)
         help = f"Did you mean '{close[0]}'?" if close else did_you_mean(word, sorted(self.known))
-        return Wrong(f"There is no field or method '{word}'.", _OF_ANY, help)
+        return f"There is no field or method '{word}'.", _OF_ANY, help
 
 
-def _wrong(who: str, word: str, known: Iterable[str]) -> Wrong:
+def _wrong(who: str, word: str, known: Iterable[str]) -> tuple[str, str, str]:
     said = f"{who} field '{word}'. {did_you_mean(word, known, quoted=True)}"
-    return Wrong(said, _OF_ROLES)
+    return said, _OF_ROLES, ""
 
 
 def _is_read(node: ast.Attribute) -> bool:

@@ -244,8 +244,8 @@ class _Check:
         elif word not in INSIDES and word[:1] != "_":
             wrong = self.fields.wrong(node, self.role, called=called)
             if wrong is not None:
-                at, why, help = self._at(node), wrong.why, wrong.help
-                self.mistakes.add("SW101", wrong.message, at=at, why=why, help=help)
+                message, why, help = wrong
+                self.mistakes.add("SW101", message, at=self._at(node), why=why, help=help)
 
     def _call(self, node: ast.Call, visible: set[str]) -> None:
         function = node.func

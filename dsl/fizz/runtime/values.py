@@ -96,11 +96,8 @@ class record(Record):  # noqa: N801 (the name it has in Fizzbee)
         return record(**{**self._content(), **changes})
 
     def __eq__(self, other: object) -> bool:
-        if self is other:
-            return True
-        if not isinstance(other, record):
-            return False
-        return bool(self._canonical() == other._canonical())
+        equal = isinstance(other, record) and self._canonical() == other._canonical()
+        return self is other or bool(equal)
 
     def __hash__(self) -> int:
         return hash(self._canonical())

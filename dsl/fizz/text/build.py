@@ -11,6 +11,7 @@ from lark.tree import Meta
 
 from statewalk.dsl.blocks import tree
 from statewalk.dsl.declared import Fairness
+from statewalk.dsl.fizz.text.meant import Unreadable
 
 N = TypeVar("N", bound=ast.AST)
 Parts = list[Any]
@@ -27,16 +28,6 @@ _COMPARE: dict[str, type[ast.cmpop]] = {
     "in": ast.In, "not in": ast.NotIn, "is": ast.Is, "is not": ast.IsNot,
 }  # fmt: skip
 _FAIRNESSES: dict[str | None, Fairness] = {None: "weak", "weak": "weak", "strong": "strong"}
-
-
-class BuildError(Exception):
-    """Text that the grammar lets through and the language does not."""
-
-    def __init__(self, node: ast.AST, message: str, help: str = "") -> None:
-        super().__init__(message)
-        self.node = node
-        self.message = message
-        self.help = help
 
 
 def placed(node: N, meta: Meta) -> N:
@@ -57,7 +48,7 @@ def stored(node: ast.expr) -> ast.expr:
             stored(element)
     elif not isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
         help = "A comparison is written with two signs: ==."
-        raise BuildError(node, "This cannot be assigned to.", help=help)
+        raise Unreadable(node, "This cannot be assigned to.", help=help)
     node.ctx = ast.Store()
     return node
 
@@ -88,7 +79,7 @@ def _node(kind: type[N], **values: object) -> N:
 
 def _keyword(name: ast.expr, value: ast.expr) -> ast.keyword:
     if not isinstance(name, ast.Name):
-        raise BuildError(name, "The name of an argument is a single word: f(size=3).")
+        raise Unreadable(name, "The name of an argument is a single word: f(size=3).")
     return ast.keyword(name.id, value)
 
 
@@ -137,7 +128,7 @@ def _choice(
 
 def _augmented(target: ast.expr, operator: Token, value: ast.expr) -> ast.stmt:
     if isinstance(target, ast.Tuple | ast.List):
-        raise BuildError(target, "Only one place can be changed by an operator.")
+        raise Unreadable(target, "Only one place can be changed by an operator.")
     place: Any = stored(target)
     return ast.AugAssign(place, BINARY[str(operator)[:-1]](), value)
 
@@ -193,14 +184,14 @@ class Build(Transformer[Token, Any]):
             return placed(ast.Constant(ast.literal_eval(text)), meta)
         except (SyntaxError, ValueError) as error:
             node = placed(ast.Constant(0), meta)
-            raise BuildError(node, f"{text} is not a number.", "Octal: 0o17.") from error
+            raise Unreadable(node, f"{text} is not a number.", "Octal: 0o17.") from error
 
     def string(self, meta: Meta, parts: Parts) -> ast.expr:
         try:
             value = ast.literal_eval("(" + " ".join(map(str, parts)) + ")")
         except (SyntaxError, ValueError) as error:
             node = placed(ast.Constant(""), meta)
-            raise BuildError(node, "This string cannot be read.") from error
+            raise Unreadable(node, "This string cannot be read.") from error
         return placed(ast.Constant(value), meta)
 
     def comp_for(self, meta: Meta, parts: Parts) -> ast.comprehension:
@@ -225,7 +216,7 @@ class Build(Transformer[Token, Any]):
             if kind != "args":
                 setattr(result, kind, argument)
             elif result.defaults and default is None:
-                raise BuildError(argument, "A parameter without default follows one with default.")
+                raise Unreadable(argument, "A parameter without default follows one with default.")
             else:
                 result.args.append(argument)
                 result.defaults += [default] if default is not None else []
@@ -244,7 +235,7 @@ class Build(Transformer[Token, Any]):
         word = next((str(p) for p in parts if isinstance(p, Token) and p.type == "NAME"), None)
         if word not in _FAIRNESSES:
             node = placed(ast.Constant(word), meta)
-            raise BuildError(node, f"'{word}' is not a fairness.", "There are: weak, strong.")
+            raise Unreadable(node, f"'{word}' is not a fairness.", "There are: weak, strong.")
         return _FAIRNESSES[word]
 
     def decorator(self, meta: Meta, parts: Parts) -> ast.expr:

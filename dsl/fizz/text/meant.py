@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import re
 from dataclasses import dataclass
+
+from lark import Token
 
 from statewalk.dsl.errors import did_you_mean
 
@@ -65,6 +68,16 @@ STATEMENTS = {
     "elif": ("No 'if' stands above this 'elif'.", "It is indented as its if is."),
     "else": ("No 'if' stands above this 'else'.", "It is indented as its if is."),
 }
+
+
+class Unreadable(Exception):
+    """Text that lexer and grammar let through and the language does not; ``at``: node or token."""
+
+    def __init__(self, at: ast.AST | Token, message: str, help: str = "") -> None:
+        super().__init__(message)
+        self.at = at
+        self.message = message
+        self.help = help
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from lark.exceptions import VisitError
 
 from statewalk.dsl import caches
 from statewalk.dsl.errors import Span, SpecError, source_lines
-from statewalk.dsl.fizz.text.build import Build, BuildError
-from statewalk.dsl.fizz.text.meant import STATEMENTS, meant
-from statewalk.dsl.fizz.text.tokens import Blocks, TokenError
+from statewalk.dsl.fizz.text.build import Build
+from statewalk.dsl.fizz.text.meant import STATEMENTS, Unreadable, meant
+from statewalk.dsl.fizz.text.tokens import Blocks
 from statewalk.dsl.inputs import unnoticed
 from statewalk.dsl.source.nodes import MAX_DEPTH, too_deep, too_nested
 
@@ -68,10 +68,10 @@ def parse(text: str, file: str) -> ast.Module:
         parsed = _parser().parse(text.replace("\r\n", "\n").replace("\r", "\n") + "\n")
         _hold_shallow(parsed, file)
         module = Build().transform(parsed)
-    except (TokenError, BuildError) as error:
+    except Unreadable as error:
         raise _own_error(error, file) from None
     except VisitError as error:
-        if isinstance(error.orig_exc, BuildError):
+        if isinstance(error.orig_exc, Unreadable):
             raise _own_error(error.orig_exc, file) from None
         raise
     except UnexpectedInput as error:
@@ -92,12 +92,12 @@ def _hold_shallow(parsed: Tree[Token], file: str) -> None:
             raise too_nested("SW150", Span(file, node.meta.line, node.meta.column))
 
 
-def _own_error(error: TokenError | BuildError, file: str) -> SpecError:
-    if isinstance(error, TokenError):
-        token = error.token
-        at = Span(file, token.line or 1, token.column or 1, token.end_column)
+def _own_error(error: Unreadable, file: str) -> SpecError:
+    place = error.at
+    if isinstance(place, Token):
+        at = Span(file, place.line or 1, place.column or 1, place.end_column)
     else:
-        at = Span.of(error.node, file)
+        at = Span.of(place, file)
     return SpecError("SW150", error.message, at=at, help=error.help)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from lark import Token
 from lark.lark import PostLex
 
-from statewalk.dsl.fizz.text.meant import STATEMENTS
+from statewalk.dsl.fizz.text.meant import STATEMENTS, Unreadable
 
 TAB = 4
 MAX_INDENTS = 60
@@ -30,16 +30,6 @@ _HEADS = frozenset({"IF", "ELIF", "ELSE", "FOR", "WHILE", "DEF"})
 _OPERANDS = frozenset(
     {"NAME", "NUMBER", "STRING", "NOT", "LAMBDA", "NONE", "TRUE", "FALSE", "TILDE"}
 )
-
-
-class TokenError(Exception):
-    """A mistake found between lexer and parser, with the token where it is."""
-
-    def __init__(self, token: Token, message: str, help: str = "") -> None:
-        super().__init__(message)
-        self.token = token
-        self.message = message
-        self.help = help
 
 
 def _is(token: Token | None, *words: str) -> bool:
@@ -194,12 +184,12 @@ class Line:
             return
 
     def _is_called(self, index: int) -> bool:
-        """Whether the function any is called there. Raises TokenError where a choice looks so."""
+        """Whether the function any is called there. Raises Unreadable where a choice looks so."""
         if not _is(self.at(index), "any") or self.kind(index + 1) != "LPAR":
             return False
         word = self.tokens[index]
         if not self.only_looks and self.tokens[index + 1].start_pos == word.end_pos:
-            raise TokenError(
+            raise Unreadable(
                 word,
                 "After '=' any chooses, as in Fizzbee; this looks like a call of the function.",
                 "For a choice write oneof(...), for the function bool(any(...)).",
@@ -272,24 +262,24 @@ class Blocks(PostLex):
             if token.type in _OPEN:
                 opened.append(token)
                 if len(opened) > MAX_BRACKETS:
-                    raise TokenError(token, f"More than {MAX_BRACKETS} brackets are open here.")
+                    raise Unreadable(token, f"More than {MAX_BRACKETS} brackets are open here.")
             elif token.type in _CLOSE and opened:
                 opened.pop()
             elif token.type == "NAME" and str(token) in _RESERVED:
                 raise self._reserved(token, None if line else next(stream, None))
             line.append(token)
         if opened:
-            raise TokenError(opened[-1], f"'{opened[-1]}' is never closed.")
+            raise Unreadable(opened[-1], f"'{opened[-1]}' is never closed.")
         end = Token.new_borrow_pos("_NEWLINE", "\n", line[-1]) if line else Token("_NEWLINE", "")
         yield line, end
 
     @staticmethod
-    def _reserved(token: Token, following: Token | None) -> TokenError:
+    def _reserved(token: Token, following: Token | None) -> Unreadable:
         """The error of a word of Python's: a statement that is not there, or no name."""
         is_name = following is None or following.type in ("EQUAL", "AUGMENT", "COMMA", "DOT")
         if not is_name and str(token) in STATEMENTS:
-            return TokenError(token, *STATEMENTS[str(token)])
-        return TokenError(token, f"'{token}' is a reserved word and cannot be a name.")
+            return Unreadable(token, *STATEMENTS[str(token)])
+        return Unreadable(token, f"'{token}' is a reserved word and cannot be a name.")
 
     def _width(self, first: Token) -> int:
         return self._margin if first.line != 1 else max(0, (first.column or 1) - 1)
@@ -298,13 +288,13 @@ class Blocks(PostLex):
         if width > indents[-1]:
             indents.append(width)
             if len(indents) > MAX_INDENTS:
-                raise TokenError(at, f"Blocks are nested more than {MAX_INDENTS} deep here.")
+                raise Unreadable(at, f"Blocks are nested more than {MAX_INDENTS} deep here.")
             yield Token.new_borrow_pos("_INDENT", "", at)
         while width < indents[-1]:
             indents.pop()
             yield Token.new_borrow_pos("_DEDENT", "", at)
         if width != indents[-1]:
-            raise TokenError(
+            raise Unreadable(
                 at,
                 "This line is indented like no block around it.",
                 help=f"Blocks here begin at columns {', '.join(str(i + 1) for i in indents)} "

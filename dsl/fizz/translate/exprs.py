@@ -53,8 +53,83 @@ SOURCES = {
 MODULES = ("itertools", "math")
 
 
-class Words:
-    """Makes what the expressions of one translated specification consist of."""
+# What Fizzbee's values of these kinds have beyond being told apart.
+_OTHER_KINDS = {
+    "ordinal": "values with an order",
+    "interval": "values with distances",
+    "rotational": "values on a ring",
+}
+_METHODS = {"fresh": "fresh", "choices": "choices", "choose": "choose", "values": "used"}
+_HELP = "Only symmetry.nominal(...), of values that are told apart and no more, is supported."
+
+
+def kind_of_domain(node: ast.AST) -> str | None:
+    """The kind of domain that ``symmetry.kind(...)`` declares; None for any other node."""
+    function = node.func if isinstance(node, ast.Call) else None
+    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
+        return function.attr if function.value.id == "symmetry" else None
+    return None
+
+
+def declared_domain(x: Expressions, node: ast.Call) -> ast.expr | None:
+    """Return what declares a domain; None for other calls. Raises SpecError[SW152, SW153]."""
+    kind = kind_of_domain(node)
+    if kind is None or _is_shadowed(x):
+        return None
+    if kind in _OTHER_KINDS:
+        raise x.refuse(node, f"symmetry.{kind}(...) declares {_OTHER_KINDS[kind]}", _HELP)
+    if kind != "nominal":
+        raise x.wrong(node, f"There is no symmetry.{kind}(...).", _HELP)
+    if x.scope.state or x.scope.role is not None:
+        raise x.wrong(node, "Domains are declared at the top level of the file.")
+    return x.imported("nominal", node)
+
+
+def asked_of_domain(x: Expressions, function: ast.expr) -> str | None:
+    """Return the method that is called of a domain, or None. Raises SpecError[SW153]."""
+    if not isinstance(function, ast.Attribute):
+        return None
+    of = function.value
+    named = isinstance(of, ast.Name) and of.id in x.names.domains and of.id not in x.scope.locals
+    if not named and (kind_of_domain(of) != "nominal" or _is_shadowed(x)):
+        return None
+    if function.attr not in _METHODS:
+        help = f"There are: {', '.join(f'{name}()' for name in sorted(_METHODS))}."
+        raise x.wrong(function, f"A nominal domain has no {function.attr}().", help=help)
+    return _METHODS[function.attr]
+
+
+def _is_shadowed(x: Expressions) -> bool:
+    known = (x.scope.locals, x.names.constants, x.names.members, x.names.state)
+    return any("symmetry" in names for names in known)
+
+
+E = TypeVar("E", bound=ast.AST)
+
+# Functions that are imported. The others are Python's own.
+RUNTIME = {
+    "bag": "Bag",
+    "record": "record", "struct": "struct", "enum": "enum", "genericset": "genericset",
+    "genericmap": "genericmap", "deepcopy": "deepcopy", "fail": "fail", "type": "type_name",
+    "math": "math", "itertools": "itertools",
+}  # fmt: skip
+_TAKES_ANY_ITERABLE = frozenset({
+    "list", "set", "tuple", "sorted", "len", "sum", "min", "max", "any", "all", "reversed",
+    "enumerate", "zip", "bag", "genericset", "dict", "frozenset", "genericmap",
+})  # fmt: skip
+_TAKES_LISTS = frozenset({"len", "reversed"})
+AT_ONCE = "at_once"
+_LAZY = frozenset({"range", "zip", "enumerate", "reversed"})
+_VIEWS = frozenset({"keys", "values", "items"})
+_REFUSED = {
+    "Channel": "Channels deliver calls as steps of their own",
+    "symmetric_values": "Symmetric values",
+    "symmetry": "'symmetry' without a kind",
+}
+
+
+class Expressions:
+    """Translates expressions of one specification."""
 
     def __init__(self, names: Names, file: str, dsl: dict[str, str], state: str) -> None:
         self.names = names
@@ -136,85 +211,6 @@ class Words:
         finally:
             self._inside -= 1
             self.scope.locals -= added
-
-
-# What Fizzbee's values of these kinds have beyond being told apart.
-_OTHER_KINDS = {
-    "ordinal": "values with an order",
-    "interval": "values with distances",
-    "rotational": "values on a ring",
-}
-_METHODS = {"fresh": "fresh", "choices": "choices", "choose": "choose", "values": "used"}
-_HELP = "Only symmetry.nominal(...), of values that are told apart and no more, is supported."
-
-
-def kind_of_domain(node: ast.AST) -> str | None:
-    """The kind of domain that ``symmetry.kind(...)`` declares; None for any other node."""
-    function = node.func if isinstance(node, ast.Call) else None
-    if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
-        return function.attr if function.value.id == "symmetry" else None
-    return None
-
-
-def declared_domain(x: Words, node: ast.Call) -> ast.expr | None:
-    """Return what declares a domain; None for other calls. Raises SpecError[SW152, SW153]."""
-    kind = kind_of_domain(node)
-    if kind is None or _is_shadowed(x):
-        return None
-    if kind in _OTHER_KINDS:
-        raise x.refuse(node, f"symmetry.{kind}(...) declares {_OTHER_KINDS[kind]}", _HELP)
-    if kind != "nominal":
-        raise x.wrong(node, f"There is no symmetry.{kind}(...).", _HELP)
-    if x.scope.state or x.scope.role is not None:
-        raise x.wrong(node, "Domains are declared at the top level of the file.")
-    return x.imported("nominal", node)
-
-
-def asked_of_domain(x: Words, function: ast.expr) -> str | None:
-    """Return the method that is called of a domain, or None. Raises SpecError[SW153]."""
-    if not isinstance(function, ast.Attribute):
-        return None
-    of = function.value
-    named = isinstance(of, ast.Name) and of.id in x.names.domains and of.id not in x.scope.locals
-    if not named and (kind_of_domain(of) != "nominal" or _is_shadowed(x)):
-        return None
-    if function.attr not in _METHODS:
-        help = f"There are: {', '.join(f'{name}()' for name in sorted(_METHODS))}."
-        raise x.wrong(function, f"A nominal domain has no {function.attr}().", help=help)
-    return _METHODS[function.attr]
-
-
-def _is_shadowed(x: Words) -> bool:
-    known = (x.scope.locals, x.names.constants, x.names.members, x.names.state)
-    return any("symmetry" in names for names in known)
-
-
-E = TypeVar("E", bound=ast.AST)
-
-# Functions that are imported. The others are Python's own.
-RUNTIME = {
-    "bag": "Bag",
-    "record": "record", "struct": "struct", "enum": "enum", "genericset": "genericset",
-    "genericmap": "genericmap", "deepcopy": "deepcopy", "fail": "fail", "type": "type_name",
-    "math": "math", "itertools": "itertools",
-}  # fmt: skip
-_TAKES_ANY_ITERABLE = frozenset({
-    "list", "set", "tuple", "sorted", "len", "sum", "min", "max", "any", "all", "reversed",
-    "enumerate", "zip", "bag", "genericset", "dict", "frozenset", "genericmap",
-})  # fmt: skip
-_TAKES_LISTS = frozenset({"len", "reversed"})
-AT_ONCE = "at_once"
-_LAZY = frozenset({"range", "zip", "enumerate", "reversed"})
-_VIEWS = frozenset({"keys", "values", "items"})
-_REFUSED = {
-    "Channel": "Channels deliver calls as steps of their own",
-    "symmetric_values": "Symmetric values",
-    "symmetry": "'symmetry' without a kind",
-}
-
-
-class Expressions(Words):
-    """Translates expressions of one specification."""
 
     # -- translating --------------------------------------------------------------------------
     def __call__(self, node: ast.expr) -> ast.expr:
