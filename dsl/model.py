@@ -259,14 +259,11 @@ class Model:
             return
         changed, by = found
         who, span = self._named(by)
-        raise SpecError(
-            "SW102",
-            f"{who} changed {changed}, which is no part of the state.",
-            at=span,
-            why="The checker goes back and forth between states; such a thing would not.",
-            help="What changes is a field, declared in the body of a Role or State with its type.\n"
-            "What a pure function gave can be remembered with functools.cache.",
-        )
+        said = f"{who} changed {changed}, which is no part of the state."
+        why = "The checker goes back and forth between states; such a thing would not."
+        help = "What changes is a field, declared in the body of a Role or State with its type.\n"
+        help += "What a pure function gave can be remembered with functools.cache."
+        raise SpecError("SW102", said, at=span, why=why, help=help)
 
     def _named(self, ran: Any) -> tuple[str, Span | None]:
         """An action or a predicate, for the reader; None: any."""

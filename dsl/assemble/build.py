@@ -280,13 +280,10 @@ def _hints(tree: SpecTree, cls: type, mistakes: Mistakes) -> dict[str, Any]:
     try:
         return tree.hints(cls)
     except Exception as error:
-        mistakes.add(
-            "SW110",
-            f"A type in {cls.__name__} cannot be understood: {error}.",
-            at=class_span(tree, cls),
-            help="Annotations are evaluated after the module has run; their names must exist then. "
-            "Quotes go around a whole type.",
-        )
+        said = f"A type in {cls.__name__} cannot be understood: {error}."
+        help = "Annotations are evaluated after the module has run; their names must exist then. "
+        help += "Quotes go around a whole type."
+        mistakes.add("SW110", said, at=class_span(tree, cls), help=help)
         return {}
 
 

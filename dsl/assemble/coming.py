@@ -104,13 +104,10 @@ def _check_gone(tree: SpecTree, role: Role, where: str) -> None:
                     "Return after end(self): an ended role takes no further step, so nothing may "
                     "yield.\nIn a run of another role, forget it before the yield: `worker = None`."
                 )
-            raise SpecError(
-                "SW212",
-                f"{role!r} ended in {where}, and {place} still mentions it.",
-                why=f"The next {type(role).__name__} may be made in its place, and would be taken "
-                "for it.",
-                help=forget,
-            )
+            said = f"{role!r} ended in {where}, and {place} still mentions it."
+            why = f"The next {type(role).__name__} may be made in its place, and would be taken "
+            why += "for it."
+            raise SpecError("SW212", said, why=why, help=forget)
 
 
 def _mentions(tree: SpecTree) -> Iterator[tuple[Role | None, str, tuple[Role, ...]]]:

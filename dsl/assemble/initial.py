@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -35,7 +35,6 @@ def keep_starts(
     classes: Iterable[type[Role]],
     fields: Fields,
     states: Sequence[dict[Path, Any]],
-    value_of: Callable[[Field, Role, Mapping[Path, Any]], Any],
 ) -> None:
     """Note what the ephemeral fields of each instance start again with."""
     for cls in classes:
@@ -43,7 +42,7 @@ def keep_starts(
         for role in cls._instances:
             for field in (fields[(cls.__name__, n)] for n in cls._fields):
                 if field.ephemeral:
-                    found = [value_of(field, role, state) for state in states]
+                    found = [_value_in(field, role, state) for state in states]
                     if len({None if v is ABSENT else encode(v) for v in found}) == 1:
                         lost[(role.index, field.name)] = found[0]
                         continue
@@ -129,7 +128,7 @@ class InitialStates:
         self._leave_room(states)
         self._lay_out(states, wanted)
         if states and may_crash(self.tree):
-            keep_starts(self.tree.roles, self.fields, states, _value_in)
+            keep_starts(self.tree.roles, self.fields, states)
         return states, self._fix(states)
 
     def _leave_room(self, states: list[dict[Path, Any]]) -> None:
@@ -193,13 +192,10 @@ class InitialStates:
             state.pop((cls.__name__, -1, "@init"), None)
             count = len(cls._instances)
             if self.made.setdefault(cls, count) != count and cls._room is None:
-                raise SpecError(
-                    "SW111",
-                    f"Initial states differ in how many {cls.__name__} they have: "
-                    f"{self.made[cls]} and {count}.",
-                    at=class_span(self.tree, cls),
-                    help=f"Make equally many in every run of {self.tree.loading.declared.init}.",
-                )
+                said = f"Initial states differ in how many {cls.__name__} they have: "
+                said += f"{self.made[cls]} and {count}."
+                help = f"Make equally many in every run of {self.tree.loading.declared.init}."
+                raise SpecError("SW111", said, at=class_span(self.tree, cls), help=help)
         return state
 
     def _fix(self, states: list[dict[Path, Any]]) -> dict[Path, Any]:

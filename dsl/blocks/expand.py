@@ -62,11 +62,9 @@ def check_handed_on(spec: SpecTree, mistakes: Mistakes) -> None:
 
 
 def _may_give_way(function: Function) -> bool:
-    return any(
-        flow_of(node, function.module.namespace) in ("serial", "parallel")
-        for node in walk(function.node)
-        if isinstance(node, ast.With)
-    )
+    blocks = (node for node in walk(function.node) if isinstance(node, ast.With))
+    flows = (flow_of(node, function.module.namespace) for node in blocks)
+    return any(flow in ("serial", "parallel") for flow in flows)
 
 
 def _handed(

@@ -57,7 +57,10 @@ class Lowering:
         for module in self.tree.loading.modules:
             module.namespace[RUNTIME] = lowered
         for function in self.tree.functions:
-            if not _recompilable(function) or not self._gains(function):
+            kinds = ast.For | ast.comprehension | ast.Call
+            gains = any(isinstance(n, kinds) for n in walk(function.node))
+            gains |= self.effects.of(function) != "pure"  # it looks at the state
+            if not _recompilable(function) or not gains:
                 continue
             node = copied(function.node)
             if self.optimize:
@@ -73,12 +76,6 @@ class Lowering:
     def how_to_call(self, callees: list[Function]) -> str:
         """By which of `dsl.lowering.calls` a call is remembered that may reach some functions."""
         return "call_telling_apart" if any(map(self.effects.asks_identity, callees)) else "call"
-
-    def _gains(self, function: Function) -> bool:
-        """Whether recompiling may matter: it looks at the state, or goes through something."""
-        return self.effects.of(function) != "pure" or any(
-            isinstance(n, ast.For | ast.comprehension | ast.Call) for n in walk(function.node)
-        )
 
 
 def _recompilable(function: Function) -> bool:
@@ -165,6 +162,5 @@ class Rewriter(Transformer):
             return False
         if returns is None:
             return callee.module.source.dialect == "fizz"
-        text = ast.unparse(returns).strip("'\"")
-        head = text.partition("[")[0]
+        head = ast.unparse(returns).strip("'\"").partition("[")[0]
         return head not in ("Iterator", "Iterable", "Generator", "Flow", "Callable", "object")

@@ -122,13 +122,9 @@ def _check_hash(checked: Checked, node: ast.expr, at: ast.expr) -> None:
 def _check_text(checked: Checked, node: ast.expr, scope: Scope) -> None:
     found = meaning(node, checked.function.module.namespace)
     if isinstance(found, FunctionType) and getattr(node, "id", "") not in scope:
-        checked.wrong(
-            "SW104",
-            f"The text of the function '{shortened(node)}' says where it is in memory, which "
-            "differs from run to run.",
-            node,
-            help=f"Write its name: '{found.__name__}'.",
-        )
+        said = f"The text of the function '{shortened(node)}' says where it is in memory, which "
+        said += "differs from run to run."
+        checked.wrong("SW104", said, node, help=f"Write its name: '{found.__name__}'.")
 
 
 def _check_pop(checked: Checked, node: ast.Call, hint: object) -> None:
@@ -163,13 +159,9 @@ def check_flow(checked: Checked) -> None:
         called = checked.effects.callees(node, checked.function, sure=True)
         flows = [f for f in called if f.is_flow]
         if flows:
-            checked.wrong(
-                "SW105",
-                f"'{flows[0].name}' gives way to others (it contains yield), "
-                f"so it is called with: yield from {shortened(node)}",
-                node,
-                why="Called plainly, nothing of it would happen.",
-            )
+            said = f"'{flows[0].name}' gives way to others (it contains yield), "
+            said += f"so it is called with: yield from {shortened(node)}"
+            checked.wrong("SW105", said, node, why="Called plainly, nothing of it would happen.")
 
 
 def check_index(checked: Checked) -> None:

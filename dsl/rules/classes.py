@@ -141,14 +141,9 @@ def _check_class(tree: SpecTree, cls: type, mistakes: Mistakes) -> None:
                 help="Say what it holds: int | None, list[Job], a record.",
             )
         else:
-            mistakes.add(
-                "SW203",
-                f"{cls.__name__}.{name} is to hold {_described(part, word)}, which the state "
-                "cannot hold.",
-                at=where,
-                why=HOLDS,
-                help=_hint(part, word),
-            )
+            said = f"{cls.__name__}.{name} is to hold {_described(part, word)}, which the state "
+            said += "cannot hold."
+            mistakes.add("SW203", said, at=where, why=HOLDS, help=_hint(part, word))
 
 
 def _unfit(tree: SpecTree, hint: Any) -> Any:

@@ -193,14 +193,11 @@ def _check_ahead(checked: Checked, node: ast.Call, scope: Scope) -> None:
         ):
             continue
         by = "" if action is function else f" by way of '{function.name}'"
-        checked.wrong(
-            "SW121",
-            f"The action '{action.name}' asks {name}(...){by}, which is for properties only.",
-            node,
-            why="What an action may do depends on the state, not on what others may do.",
-            help="Write the guard of the other action as a function, say ready(), and require it "
-            "in both: require(ready()) there, require(not ready()) here.",
-        )
+        said = f"The action '{action.name}' asks {name}(...){by}, which is for properties only."
+        why = "What an action may do depends on the state, not on what others may do."
+        help = "Write the guard of the other action as a function, say ready(), and require it "
+        help += "in both: require(ready()) there, require(not ready()) here."
+        checked.wrong("SW121", said, node, why=why, help=help)
 
 
 def _check_keywords(checked: Checked, node: ast.Call, scope: dict[str, Any]) -> None:
@@ -283,14 +280,11 @@ def check_assigned(checked: Checked) -> None:
             if min(n.lineno for n in reads) > target.lineno or not inside:
                 continue  # a local that happens to have the name of something in the module
         what = "constant" if name in module.constants else "variable"
-        checked.wrong(
-            "SW102",
-            f"'{name}' is assigned here, so it is local to this function; "
-            f"the {what} of that name does not change.",
-            target,
-            why="Constants stay as they are during a run." if what == "constant" else "",
-            help=field_instead(name, module.namespace[name]),
-        )
+        said = f"'{name}' is assigned here, so it is local to this function; "
+        said += f"the {what} of that name does not change."
+        why = "Constants stay as they are during a run." if what == "constant" else ""
+        help = field_instead(name, module.namespace[name])
+        checked.wrong("SW102", said, target, why=why, help=help)
 
 
 def _global(checked: Checked, node: ast.Global, name: str) -> None:

@@ -129,13 +129,10 @@ class _Detached:
             root = _changed(part)
             if root is not None and root.id in known.gone and not self._seen_again(root, known):
                 place, target = known.gone[root.id]
-                self.checked.doubtful(
-                    "SW608",
-                    f"'{root.id}' no longer refers to {place}, which was replaced in line "
-                    f"{target.lineno}: what is changed here is no part of the state.",
-                    root,
-                    help=f"Change it before, or read it again: {root.id} = {place}",
-                )
+                said = f"'{root.id}' no longer refers to {place}, which was replaced in line "
+                said += f"{target.lineno}: what is changed here is no part of the state."
+                help = f"Change it before, or read it again: {root.id} = {place}"
+                self.checked.doubtful("SW608", said, root, help=help)
 
     def _seen_again(self, root: ast.Name, known: _Known) -> bool:
         """Whether something looks at the name after its place was replaced."""
@@ -201,12 +198,8 @@ def _check_caches(
     tree: SpecTree, effects: Effects, reached: list[Function], mistakes: Mistakes
 ) -> None:
     """SW104 for ``total = cache(_total)`` and `functools.cached_property`."""
-    used = {
-        word
-        for function in reached
-        for node in walk(function.node)
-        if (word := getattr(node, "id", getattr(node, "attr", None))) is not None
-    }
+    nodes = [node for function in reached for node in walk(function.node)]
+    used = {getattr(node, "id", getattr(node, "attr", None)) for node in nodes}
     for module in tree.loading.modules:
         nodes = walk(module.source.tree) if "cache" in module.source.text else []
         inside = {id(n) for f in nodes if isinstance(f, ast.FunctionDef) for n in walk(f)[1:]}

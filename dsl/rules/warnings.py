@@ -91,13 +91,9 @@ def warn_of_old(checked: Checked) -> None:
         asked = ast.unparse(whole)
         if isinstance(root, ast.Call):
             asked = asked.replace(ast.unparse(root), ast.unparse(root.args[0]), 1)
-        checked.doubtful(
-            "SW611",
-            f"{shortened(node)} looks at '{node.attr}' after the step: old(...) gives the role, "
-            "which is the same before and after.",
-            node,
-            help=f"What it was before the step: old({asked})",
-        )
+        said = f"{shortened(node)} looks at '{node.attr}' after the step: old(...) gives the role, "
+        said += "which is the same before and after."
+        checked.doubtful("SW611", said, node, help=f"What it was before the step: old({asked})")
 
 
 def _elements_of_old(function: ast.AST, namespace: dict[str, Any]) -> Iterator[ast.AST]:

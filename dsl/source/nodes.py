@@ -141,14 +141,10 @@ def longest_line(path: str, text: str) -> Span:
 
 def too_nested(code: str, at: Span) -> SpecError:
     """The error of a text that is nested deeper than it can be gone through."""
-    return SpecError(
-        code,
-        "This is nested too deeply.",
-        at=at,
-        why=f"What stands inside something else, each further term of a sum and each elif go one "
-        f"level down; there are at most {MAX_DEPTH}.",
-        help="Give a part a name: a variable, or a function of its own.",
-    )
+    why = "What stands inside something else, each further term of a sum and each elif go one "
+    why += f"level down; there are at most {MAX_DEPTH}."
+    help = "Give a part a name: a variable, or a function of its own."
+    return SpecError(code, "This is nested too deeply.", at=at, why=why, help=help)
 
 
 _Node = TypeVar("_Node", bound=ast.AST)

@@ -44,12 +44,10 @@ def without_address(text: str) -> str:
     found = _ADDRESS.search(text)
     if found is None:
         return text
-    raise SpecError(
-        "SW104",
-        f"A text says where something is in memory, which differs from run to run: "
-        f"'{found[0].partition(_SIGN)[0]} at ...'.",
-        help="Make text of values: of a function's name, f.__name__, or of an object's fields.",
-    )
+    said = "A text says where something is in memory, which differs from run to run: "
+    said += f"'{found[0].partition(_SIGN)[0]} at ...'."
+    help = "Make text of values: of a function's name, f.__name__, or of an object's fields."
+    raise SpecError("SW104", said, help=help)
 
 
 def _asking(name: str, what: str) -> Callable[..., Any]:

@@ -317,7 +317,9 @@ def field_span(tree: SpecTree, cls: type, name: str) -> Span | None:
 
 def may_crash(tree: SpecTree) -> bool:
     """Whether instances of roles may crash, by themselves or because a step says so."""
-    return crash_alone(tree) or any(_calls_crash(f) for f in tree.functions)
+    nodes = ((n, f.module.namespace) for f in tree.functions for n in walk(f.node))
+    calls = ((n.func, names) for n, names in nodes if isinstance(n, ast.Call))
+    return crash_alone(tree) or any(meaning(c, names) is declare.crash for c, names in calls)
 
 
 def crash_alone(tree: SpecTree) -> bool:
@@ -325,18 +327,7 @@ def crash_alone(tree: SpecTree) -> bool:
     return bool(tree.loading.declared.options.get("role_crashes", False))
 
 
-def _calls_crash(function: Function) -> bool:
-    namespace = function.module.namespace
-    return any(
-        isinstance(n, ast.Call) and meaning(n.func, namespace) is declare.crash
-        for n in walk(function.node)
-    )
-
-
 def is_old(node: ast.AST, namespace: dict[str, Any]) -> bool:
     """Whether it is ``old(e)``, by any name that this has there."""
-    return (
-        isinstance(node, ast.Call)
-        and len(node.args) == 1
-        and meaning(node.func, namespace) is declare.old
-    )
+    asked = node.func if isinstance(node, ast.Call) and len(node.args) == 1 else None
+    return asked is not None and meaning(asked, namespace) is declare.old

@@ -85,13 +85,10 @@ class Value(Cell):
         super().__init__(lambda: value)
 
     def set(self, value: Any) -> None:
-        raise SpecError(
-            "SW202",
-            f"This {self.get().__class__.__name__} is a value, not a place in the state.",
-            why=VALUES,
-            help="Make a changed one of your own, such as replace(...), list(...) or set(...), "
-            "and store it.",
-        )
+        said = f"This {self.get().__class__.__name__} is a value, not a place in the state."
+        help = "Make a changed one of your own, such as replace(...), list(...) or set(...), "
+        help += "and store it."
+        raise SpecError("SW202", said, why=VALUES, help=help)
 
 
 def taken_for_constant(place: str) -> SpecError:

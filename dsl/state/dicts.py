@@ -300,14 +300,6 @@ class EntriesReference(_DictMethods, Reference):
     def _freeze(self) -> Any:
         return FrozenDict((key, self._item(key)) for key in self)
 
-    def _assign(self, value: Any) -> None:
-        """Make the field equal to a (frozen) dict."""
-        for key in list(self):
-            if key not in value:
-                self._remove(key)
-        for key, item in value.items():
-            self[key] = item
-
     __copy__ = _DictMethods.copy
 
 
@@ -323,7 +315,12 @@ def replace_entries(path: Path, domain: Any, value: Any, *, keys: bool) -> None:
     known = binding.references.get(path, {}).pop((), None)
     if known is not None:
         _detach(known)
-    entries(path, domain, keys=keys)._assign(value)
+    reference = entries(path, domain, keys=keys)
+    for key in list(reference):
+        if key not in value:
+            reference._remove(key)
+    for key, item in value.items():
+        reference[key] = item
 
 
 def _detach(reference: EntriesReference) -> None:

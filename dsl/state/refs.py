@@ -208,12 +208,9 @@ class Reference:
     def _member(self, value: Any, domain: Domain | None) -> Any:
         """What is stored of an element of a set or a key. Raises SpecError[SW203]."""
         if can_change(value):
-            raise SpecError(
-                "SW203",
-                f"{show_place(self._path, self._sub)} cannot hold {value!r} as an element or a "
-                f"key: a {value.__class__.__name__} can change.",
-                help="Use a tuple or a frozenset.",
-            )
+            said = f"{show_place(self._path, self._sub)} cannot hold {value!r} as an element or a "
+            said += f"key: a {value.__class__.__name__} can change."
+            raise SpecError("SW203", said, help="Use a tuple or a frozenset.")
         return self._checked(value, domain)
 
     def __eq__(self, other: object) -> bool:

@@ -48,13 +48,11 @@ def check_room(cls: Any, role: Any, room: object, symmetric: object) -> None:
         )
     for base in cls.__mro__[1:]:
         if issubclass(base, role) and base._room is not None:
-            raise SpecError(
-                "SW212",
-                f"{cls.__name__} is derived from {base.__name__}, whose roles come and go.",
-                why="A class says by itself how many of its roles there may be.",
-                help="Move what they share to a class without at_most, and derive both from it: "
-                f"class {base.__name__}(Shared, at_most={base._room}).",
-            )
+            said = f"{cls.__name__} is derived from {base.__name__}, whose roles come and go."
+            why = "A class says by itself how many of its roles there may be."
+            help = "Move what they share to a class without at_most, and derive both from it: "
+            help += f"class {base.__name__}(Shared, at_most={base._room})."
+            raise SpecError("SW212", said, why=why, help=help)
     if room is not None and (type(room) is not int or room < 1):
         said = f"at_most of {cls.__name__} is a number from 1 on, not {room!r}."
         raise SpecError("SW212", said, help=f"class {cls.__name__}(Role, at_most=3)")
@@ -354,13 +352,10 @@ class Role:
 def no_copy(role: Role) -> SpecError:
     """The error of a role that is copied or pickled: to change that would change the role."""
     name = role._fields[0] if role._fields else "field"
-    return SpecError(
-        "SW213",
-        f"{role!r} is copied.",
-        why="A role is an identity: a state has one set of fields for it, and none for a copy.",
-        help=f"Copy the fields that you need, such as {name} = copy.deepcopy(role.{name}).\n"
-        "copy.copy of a list or a record that refers to roles keeps the same roles.",
-    )
+    why = "A role is an identity: a state has one set of fields for it, and none for a copy."
+    help = f"Copy the fields that you need, such as {name} = copy.deepcopy(role.{name}).\n"
+    help += "copy.copy of a list or a record that refers to roles keeps the same roles."
+    return SpecError("SW213", f"{role!r} is copied.", why=why, help=help)
 
 
 def no_value(role: Role, name: str) -> SpecError:

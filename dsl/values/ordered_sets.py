@@ -172,10 +172,7 @@ def _no_order(elements: list[Any]) -> SpecError:
             _rank(element)
         except _NoOrder as reason:
             named.append(str(reason))
-    return SpecError(
-        "SW210",
-        f"This set has no order: it holds {min(named)}.",
-        why="Sets are gone through in the canonical order, which is one of values; an object that "
-        "is none is known by its place in memory, which differs from run to run.",
-        help="Make it a list or a tuple.",
-    )
+    said = f"This set has no order: it holds {min(named)}."
+    why = "Sets are gone through in the canonical order, which is one of values; an object that "
+    why += "is none is known by its place in memory, which differs from run to run."
+    return SpecError("SW210", said, why=why, help="Make it a list or a tuple.")

@@ -184,13 +184,10 @@ class Record:
         if name not in cls._fields:
             raise no_field(cls, name, cls._fields)
         if "_bytes" in self.__dict__:
-            raise SpecError(
-                "SW202",
-                f"This {cls.__name__} is a value, not a place in the state.",
-                why=VALUES,
-                help=f"Make a changed one, replace(record, {name}={value!r}), and store that; "
-                "in a set or as a key, after removing the old one.",
-            )
+            said = f"This {cls.__name__} is a value, not a place in the state."
+            help = f"Make a changed one, replace(record, {name}={value!r}), and store that; "
+            help += "in a set or as a key, after removing the old one."
+            raise SpecError("SW202", said, why=VALUES, help=help)
         self.__dict__[name] = value
 
     def _freeze(self) -> Any:

@@ -69,12 +69,10 @@ def values_meant(name: str, text: str, hint: Any) -> tuple[GivenText, ...]:
     if text == "all":
         options = domain_of(hint).options if hint is not None else None
         if not options:
-            raise SpecError(
-                "SW301",
-                f"{name}=all asks for every value, and there is no list of them.",
-                help="Values of a Literal, an enum or bool are listed; name others: "
-                f"{name}=1,2,3 or {name}=1..3.",
-            )
+            said = f"{name}=all asks for every value, and there is no list of them."
+            help = "Values of a Literal, an enum or bool are listed; name others: "
+            help += f"{name}=1,2,3 or {name}=1..3."
+            raise SpecError("SW301", said, help=help)
         return tuple(GivenText(o.name if isinstance(o, Enum) else str(o)) for o in options)
     return tuple(GivenText(part.strip()) for part in text.split(","))
 
@@ -222,13 +220,9 @@ def chosen_mutant(
 
 def no_value(name: str, hint: str, at: Span) -> SpecError:
     """The error of a constant without a value, which would be none at all."""
-    return SpecError(
-        "SW301",
-        f"The constant {name} has no value.",
-        at=at,
-        help=f"Give it one here, {name}: {hint} = ...; --set {name}=VALUE and configurations "
-        "change it.",
-    )
+    help = f"Give it one here, {name}: {hint} = ...; --set {name}=VALUE and configurations "
+    help += "change it."
+    return SpecError("SW301", f"The constant {name} has no value.", at=at, help=help)
 
 
 def holds(

@@ -310,14 +310,12 @@ def old(value: T, /) -> T:
             result: T = lasting(value(), "old")
             return result
     if binding.before is not None:
-        raise SpecError(
-            "SW121",
-            "old(...) is asked in a function whose text is not read.",
-            why="What was before the step is computed afresh, from the text. That is read of "
-            "functions in the body of a module or a class; not of lambdas there, and not under "
-            "decorators of one's own.",
-            help="Ask it in a function without such a decorator, written with def.",
-        )
+        said = "old(...) is asked in a function whose text is not read."
+        why = "What was before the step is computed afresh, from the text. That is read of "
+        why += "functions in the body of a module or a class; not of lambdas there, and not under "
+        why += "decorators of one's own."
+        help = "Ask it in a function without such a decorator, written with def."
+        raise SpecError("SW121", said, why=why, help=help)
     if binding.view is not None:
         help = "It is for properties with @on_step. An action keeps what it needs in a local."
         raise SpecError("SW121", "old(...) is asked where no step is looked at.", help=help)
@@ -354,13 +352,11 @@ def parallel() -> AbstractContextManager[None]:
 def _steps(flow: str) -> AbstractContextManager[None]:
     """A block of several steps to Python; no such block is left in what the checker runs."""
     if binding.view is not None:
-        raise SpecError(
-            "SW116",
-            f"A block '{flow}' is entered where its steps cannot end.",
-            why="It is in a function that is not called by its name, self.f(), or not read: under "
-            "a decorator, in a table, through a variable, getattr, map or partial.",
-            help="Call the function by its name, or do without the block.",
-        )
+        said = f"A block '{flow}' is entered where its steps cannot end."
+        why = "It is in a function that is not called by its name, self.f(), or not read: under "
+        why += "a decorator, in a table, through a variable, getattr, map or partial."
+        help = "Call the function by its name, or do without the block."
+        raise SpecError("SW116", said, why=why, help=help)
     return nullcontext()
 
 
@@ -442,12 +438,10 @@ def end(role: Role, /) -> None:
     """
     cls = type(role)
     if cls._room is None:
-        raise SpecError(
-            "SW212",
-            f"{role!r} cannot end: a {cls.__name__} is there from the beginning.",
-            help=f"What comes and goes says how many there may be: "
-            f"class {cls.__name__}(Role, at_most={len(cls._instances)}).",
-        )
+        said = f"{role!r} cannot end: a {cls.__name__} is there from the beginning."
+        help = "What comes and goes says how many there may be: "
+        help += f"class {cls.__name__}(Role, at_most={len(cls._instances)})."
+        raise SpecError("SW212", said, help=help)
     view = current_view()
     if not role.there:
         raise no_value(role, "there")

@@ -31,14 +31,12 @@ class _Elsewhere(Cell):
         self._word = word
 
     def get(self) -> Any:
-        raise SpecError(
-            "SW121",
-            f"What {self._word}(...) looks at was taken from the state around it.",
-            why="Inside, a place is what it is in that other state: what is at an index of a list "
-            "may be another element, or none.",
-            help=f"Reach it inside {self._word}(...) from a role, or let that give what to compare "
-            "with: before = old(list(log.entries)).",
-        )
+        said = f"What {self._word}(...) looks at was taken from the state around it."
+        why = "Inside, a place is what it is in that other state: what is at an index of a list "
+        why += "may be another element, or none."
+        help = f"Reach it inside {self._word}(...) from a role, or let that give what to compare "
+        help += "with: before = old(list(log.entries))."
+        raise SpecError("SW121", said, why=why, help=help)
 
     def set(self, value: Any) -> None:
         self.get()
@@ -81,13 +79,10 @@ def lasting(value: Any, word: str) -> Any:
         return [lasting(v, word) for v in value]
     if isinstance(value, _VALUES) or getattr(kind, "is_lasting", False):
         return value
-    raise SpecError(
-        "SW121",
-        f"{word}(...) gives out {describe(value)}.",
-        why="What it gives is a value of another state. This would be evaluated later, in the "
-        "state that is looked at then.",
-        help=f"Let {word}(...) give numbers, strings, lists, records: what was to be computed.",
-    )
+    why = "What it gives is a value of another state. This would be evaluated later, in the "
+    why += "state that is looked at then."
+    help = f"Let {word}(...) give numbers, strings, lists, records: what was to be computed."
+    raise SpecError("SW121", f"{word}(...) gives out {describe(value)}.", why=why, help=help)
 
 
 T = TypeVar("T")

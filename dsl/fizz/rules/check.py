@@ -106,14 +106,11 @@ class _Check:
             if not isinstance(member, ast.FunctionDef):
                 visible.add("self")
             if isinstance(member, tree.Assertion):
-                self.mistakes.add(
-                    "SW152",
-                    f"The assertion '{member.name}' stands in a role, which is not supported.",
-                    at=self._at(member),
-                    why="Fizzbee reads it there and never checks it.",
-                    help=f"Write it outside, about the state: all([... for r in ...]) of each "
-                    f"{node.name}.",
-                )
+                said = f"The assertion '{member.name}' stands in a role, which is not supported."
+                why = "Fizzbee reads it there and never checks it."
+                help = "Write it outside, about the state: all([... for r in ...]) of each "
+                help += f"{node.name}."
+                self.mistakes.add("SW152", said, at=self._at(member), why=why, help=help)
                 continue
             self.role = self.names.roles[node.name]
             self.visit(member, visible)

@@ -45,14 +45,11 @@ def check_defaults(names: Names, file: str, mistakes: Mistakes) -> None:
         for default in function.args.defaults:
             for part in walk(default):
                 if isinstance(part, ast.Name) and part.id in asked:
-                    mistakes.add(
-                        "SW152",
-                        f"A default of {function.name} asks for {asked[part.id]}, which is not "
-                        "supported.",
-                        at=Span.of(part, file),
-                        why="A default is worked out once, before there is a state.",
-                        help="Give the value at each call.",
-                    )
+                    said = f"A default of {function.name} asks for {asked[part.id]}, which is not "
+                    said += "supported."
+                    why = "A default is worked out once, before there is a state."
+                    help = "Give the value at each call."
+                    mistakes.add("SW152", said, at=Span.of(part, file), why=why, help=help)
 
 
 def early_reads(names: Names) -> Iterator[tuple[str, ast.Name]]:

@@ -79,12 +79,9 @@ class Nominal:
         if self.materialize:
             return set(range(self.limit))
         if binding.view is None:
-            raise SpecError(
-                "SW153",
-                f"Which values of '{self.name}' are in use depends on the state, "
-                "and there is none here.",
-                help="Ask in an action or an assertion.",
-            )
+            said = f"Which values of '{self.name}' are in use depends on the state, "
+            said += "and there is none here."
+            raise SpecError("SW153", said, help="Ask in an action or an assertion.")
         used = {self._number[m] for m in binding.handed if m in self._number}
         used |= _of_locals(sys._getframe(1), self._number)
         for found in _of_state(self.name, self._number):

@@ -55,13 +55,10 @@ class record(Record):  # noqa: N801 (the name it has in Fizzbee)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if "_bytes" in self.__dict__:
-            raise SpecError(
-                "SW202",
-                "This record is a value, not a place in the state.",
-                why=VALUES,
-                help="Make a changed one, record(...), and store that; in a set or as a key, after "
-                "removing the old one.",
-            )
+            said = "This record is a value, not a place in the state."
+            help = "Make a changed one, record(...), and store that; in a set or as a key, after "
+            help += "removing the old one."
+            raise SpecError("SW202", said, why=VALUES, help=help)
         self.__dict__[name] = value
 
     def _content(self) -> dict[str, Any]:

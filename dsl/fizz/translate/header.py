@@ -94,12 +94,9 @@ class Caps:
                 said = f"The options of {key} are given already, by another key for the same."
                 raise SpecError("SW151", said, at=at, help="Write them together.")
             if cap.index is not None and cap.role and names.roles[cap.role].node.symmetric:
-                raise SpecError(
-                    "SW153",
-                    f"{key} is about one {cap.role}, but these are symmetric.",
-                    at=at,
-                    help=f"For each of them: {cap.role}#.{cap.action}",
-                )
+                said = f"{key} is about one {cap.role}, but these are symmetric."
+                help = f"For each of them: {cap.role}#.{cap.action}"
+                raise SpecError("SW153", said, at=at, help=help)
             self.caps.append(cap)
         for cap in self.caps:  # before any other name is made: `counts.counters_of` does so too
             cap.counter(names)
@@ -110,14 +107,9 @@ class Caps:
         each = [c.runs for c in own if role is None or (c.each and c.index is None)]
         return min([most, *each])
 
-    @property
-    def shared(self) -> list[str]:
-        """Counters among the state variables."""
-        return [c.counter(self.x.names) for c in self.caps if c.starts > 0 and not c.each]
-
-    def of_role(self, role: str) -> list[str]:
-        """Counters among the fields of a role."""
-        own = [c for c in self.caps if c.starts > 0 and c.each and c.role == role]
+    def counters(self, role: str | None = None) -> list[str]:
+        """Counters among the fields of a role, or among the state variables."""
+        own = [c for c in self.caps if c.starts > 0 and (c.role if c.each else None) == role]
         return [c.counter(self.x.names) for c in own]
 
     def guard(
@@ -189,7 +181,7 @@ class Header:
         self.returns = names.reads_returns
         self.caps = Caps(names, options, self.x)
         self.threaded = False
-        self.has_state = bool(names.state or self.caps.shared) or self.returns
+        self.has_state = bool(names.state or self.caps.counters()) or self.returns
         self.x.has_state = self.has_state
 
     def _settings(self) -> list[ast.stmt]:
@@ -227,7 +219,7 @@ class Header:
     def _state(self) -> list[ast.stmt]:
         lines = [f"class {self.state_class}({self.x.word('State')}):"]
         lines += [f"    {name}: {self._annotation('', name)}" for name in self.names.state]
-        lines += [f"    {name}: {self.x.type('int')} = 0" for name in self.caps.shared]
+        lines += [f"    {name}: {self.x.type('int')} = 0" for name in self.caps.counters()]
         if self.returns:
             held = self.x.type("dict[str, Any]")
             lines.append(f"    {self.names.make('returns')}: {held} = {{}}")

@@ -283,7 +283,8 @@ class Translation(Header):
             f"{name}: {self._annotation(info.node.name, name)}"
             for name in dict.fromkeys([*info.parameters, *info.fields])
         ]
-        lines += [f"{name}: {self.x.type('int')} = 0" for name in self.caps.of_role(info.node.name)]
+        counters = self.caps.counters(info.node.name)
+        lines += [f"{name}: {self.x.type('int')} = 0" for name in counters]
         if self.crashing(info):
             kept = [f"{self.start(n)}: {self.x.word('Any')}" for n in info.ephemeral]
             lines += kept
