@@ -72,6 +72,7 @@ def source_of(recorded: dict[str, Any] | None, version: str) -> Source:
         return Source("index", version)
     url = _without_user(str(recorded["url"]))
     if "vcs_info" in recorded:
+        url = url.replace("file:///", "file://localhost/")  # pip takes no URL without a host there
         held = recorded["vcs_info"]
         folder = recorded.get("subdirectory")
         fragment = f"#subdirectory={folder}" if folder else ""

@@ -174,6 +174,11 @@ _PAINT = {
 }
 
 
+_DARK = """<style>@media (prefers-color-scheme: dark) {
+rect[fill="#fff"] { fill: #16181d } text { fill: #e3e6ec }
+rect[fill="#f4f5f8"] { fill: #262a33; stroke: #4b5262 } rect[fill="#fdecec"] { fill: #4a1f1d }
+[stroke="#c8ccd4"] { stroke: #3a404d } [stroke="#3d5bd9"] { stroke: #8ea2ff }
+}</style>"""
 _ASKED = ("data-step", "data-spot")  # what only the page asks for
 
 
@@ -188,7 +193,7 @@ def svg_of(found: dict[str, Any], *, painted: bool = True) -> str:
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">',
-        *(['<rect width="100%" height="100%" fill="#fff"/>'] if painted else []),
+        *([_DARK, '<rect width="100%" height="100%" fill="#fff"/>'] if painted else []),
         *(_text(shape, painted) for shape in found["head"]),
         f'<g transform="translate(0 {HEAD})">',
         *(_text(shape, painted) for shape in found["shapes"]),

@@ -21,7 +21,7 @@ RECORDED: list[tuple[dict[str, Any] | None, str, bool]] = [
     (GIT, f"pip install 'statewalk[graph] @ git+https://example.org/a/b.git@{COMMIT}'", True),
     (
         {**GIT, "url": "file:///a/clone", "subdirectory": "sub"},
-        f"pip install 'statewalk[graph] @ git+file:///a/clone@{COMMIT}#subdirectory=sub'",
+        f"pip install 'statewalk[graph] @ git+file://localhost/a/clone@{COMMIT}#subdirectory=sub'",
         False,
     ),
     (
