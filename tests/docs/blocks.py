@@ -225,7 +225,7 @@ WALKS = (
 
 ELSEWHERE = {  # which languages of a page another test runs
     "AGENTS.md": ("python console", "tests/docs/test_agents.py"),
-    "README.md": ("console", "tests/docs/test_checking.py"),
+    "README.md": ("python console", "tests/docs/test_checking.py"),
     "docs/reference/checking.md": ("python", "tests/docs/test_checking.py"),
     "docs/how-to/conform.md": ("python console", "tests/docs/test_conform_page.py"),
     "docs/reference/fizz.md": ("fizz", "tests/dsl/fizz/test_docs.py"),

@@ -184,16 +184,20 @@ _ASKED = ("data-step", "data-spot")  # what only the page asks for
 
 def to_svg(trace: Trace) -> str:
     """A trace as a sequence diagram that any browser shows."""
-    return svg_of(drawing(trace))
+    return svg_of(drawing(trace), alone=True)
 
 
-def svg_of(found: dict[str, Any], *, painted: bool = True) -> str:
-    """A drawing as SVG that needs no style sheet; if not ``painted``, its classes stay for one."""
+def svg_of(found: dict[str, Any], *, painted: bool = True, alone: bool = False) -> str:
+    """A drawing as SVG that needs no style sheet; if not ``painted``, its classes stay for one.
+
+    One that stands ``alone`` in a file has dark colours too; in a page they would reach others.
+    """
     width, height = found["width"], found["height"] + HEAD
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">',
-        *([_DARK, '<rect width="100%" height="100%" fill="#fff"/>'] if painted else []),
+        *([_DARK] if alone else []),
+        *(['<rect width="100%" height="100%" fill="#fff"/>'] if painted else []),
         *(_text(shape, painted) for shape in found["head"]),
         f'<g transform="translate(0 {HEAD})">',
         *(_text(shape, painted) for shape in found["shapes"]),
