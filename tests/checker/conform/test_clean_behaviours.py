@@ -195,7 +195,7 @@ def agree(seed: int, folder: Path) -> Counter[str]:
 
 
 def test_generated_clean_behaviours(tmp_path: Path) -> None:
-    told = sum((agree(seed, tmp_path) for seed in range(40)), Counter[str]())
+    told = sum((agree(seed, tmp_path) for seed in range(20)), Counter[str]())
 
     assert {"conforms", "parts", "violated", "mixed"} == {word for word in told if told[word]}
 
