@@ -6,7 +6,7 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
-from statewalk.checker.traces.exports.lanes import to_svg
+from statewalk.checker.traces.exports.lanes import drawing, svg_of
 from statewalk.checker.traces.labels import label_parts
 from statewalk.dsl.errors import printable
 
@@ -31,7 +31,7 @@ def html_of(trace: Trace) -> str:
     error = f"<p>{_safe(trace.error)}</p>" if trace.error else ""
     loop = f"<p>back to {trace.loop}, for ever</p>" if trace.loop is not None else ""
     head = f"<p><b>{_safe(trace.property)}</b> · {trace.length} steps of {_safe(trace.spec)}</p>"
-    drawn = sized(to_svg(trace)) if 0 < trace.length <= _MOST else ""
+    drawn = sized(svg_of(drawing(trace))) if 0 < trace.length <= _MOST else ""
     return f"{head}<table>{''.join(rows)}</table>{error}{loop}{drawn}"
 
 
