@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -114,18 +113,27 @@ class Translation:
         for _ in range(_MOST_PASSES):
             body = Statements(self.machine, text.function, name, wanted.purpose, kinds)
             body.jumps, body.as_bool = [], text.as_bool
-            body.enter(text.function, ())
-            for at, argument in enumerate(names):
-                sort, domain = self.machine.known_of(self.machine.arguments[wanted.key[0]][at])
-                body.bind(argument, body.argument(body.a.load("%args", str(at)), sort, domain))
-            if text.expression is not None:
-                body.answer(body.expression(text.expression), text.as_bool)
-            else:
-                body.statements(text.function.body())
-                body.a.ret(str(DONE if wanted.purpose == "action" else ERRED))
+            try:
+                self._fill(body, wanted, names)
+            except Untranslatable as why:
+                known = "line " in str(why) or body.at is None
+                raise why if known else body.no_here(str(why)) from None
             if not body.changed:
                 return body
         raise Untranslatable("what its locals hold is not settled")
+
+    def _fill(self, body: Statements, wanted: Wanted, names: Sequence[str]) -> None:
+        """Translate a function, or a part of one, into a body."""
+        text = wanted.text
+        body.enter(text.function, ())
+        for at, argument in enumerate(names):
+            sort, domain = self.machine.known_of(self.machine.arguments[wanted.key[0]][at])
+            body.bind(argument, body.argument(body.a.load("%args", str(at)), sort, domain))
+        if text.expression is not None:
+            body.answer(body.expression(text.expression), text.as_bool)
+        else:
+            body.statements(text.function.body())
+            body.a.ret(str(DONE if wanted.purpose == "action" else ERRED))
 
 
 def wanted_of(root: Root) -> Wanted | None:
@@ -293,9 +301,6 @@ class Programs:
         machine, translation = self.machine, self._translation
         if translation.parts:
             text = "\n".join([runtime(), *translation.parts])
-            if os.environ.get("STATEWALK_PROGRAM_TEXT"):
-                with open(os.environ["STATEWALK_PROGRAM_TEXT"], "w") as file:
-                    file.write(text)
             self._texts.append(text)
             self._engines.append(compiled(text, fully=self._fully))
             translation.parts = []

@@ -23,6 +23,7 @@ class Statements(Places):
     def statements(self, body: list[ast.stmt]) -> None:
         """Translate statements one after the other."""
         for statement in body:
+            self.at = statement
             do: Any = getattr(self, f"_do_{type(statement).__name__.lower()}", None)
             if do is None:
                 raise self.no(statement, f"{type(statement).__name__} is not translated")

@@ -97,6 +97,7 @@ class Body:
         self._kept: list[Held] = []
         self.changed = False  # whether a kind was weakened
         self.calls = 0
+        self.at: ast.stmt | None = None  # the statement that is being translated
 
     # -- what is translated in later parts ---------------------------------------------------------
 
@@ -132,14 +133,19 @@ class Body:
         line = getattr(node, "lineno", self.frame.function.node.lineno if self.frames else 0)
         shown = f" `{ast.unparse(node)}`" if isinstance(node, ast.expr) else ""
         inside = self.frame.function.qualified if len(self.frames) > 1 else ""
-        return Untranslatable(f"{inside} line {line}: {why}{shown}".strip())
+        place = f"{inside} line {line}: ".lstrip() if line else ""
+        return Untranslatable(f"{place}{why}{shown}")
+
+    def no_here(self, why: str) -> Untranslatable:
+        """Return the same for the statement that is being translated."""
+        return self.no(self.at, why)
 
     def enter(self, function: Function, key: tuple[Any, ...]) -> Frame:
         """Begin to translate a function in the place of a call."""
         if len(self.frames) >= _DEEPEST or any(f.function is function for f in self.frames):
-            raise Untranslatable(f"{function.qualified} calls itself, or is called too deep")
+            raise self.no_here(f"{function.qualified} calls itself, or is called too deep")
         if function.is_generator:
-            raise Untranslatable(f"{function.qualified} yields")
+            raise self.no_here(f"{function.qualified} yields")
         frame = Frame(function, key)
         frame.result = self.a.var(str(NONE))
         frame.end = self.a.fresh("return")
@@ -202,7 +208,7 @@ class Body:
         """Return the place that a local is a name for."""
         place = self.frame.places[name]
         if self.replaced.get(place.field, 0) > place.born:
-            raise Untranslatable(f"{name} is a name for a place that was replaced")
+            raise self.no_here(f"{name} is a name for a place that was replaced")
         return place
 
     def replace(self, name: str) -> None:
@@ -224,7 +230,7 @@ class Body:
         if isinstance(value, Value):
             for name in value.aliases:
                 if self.touched.get(name, 0) > value.born:
-                    raise Untranslatable(f"a reference into {name} is used after it was changed")
+                    raise self.no_here(f"a reference into {name} is used after it was changed")
 
     @contextmanager
     def turn(self, body: list[ast.stmt] | ast.AST, source: Held | None = None) -> Iterator[None]:
@@ -234,18 +240,18 @@ class Body:
         yield
         for place in self.frame.places.values():
             if self.replaced.get(place.field, 0) > replaced.get(place.field, 0):
-                raise Untranslatable("a loop replaces what a name is for")
+                raise self.no_here("a loop replaces what a name is for")
         late = {n for n, at in self.touched.items() if at > before.get(n, 0) and at > started}
         if not late:
             return
         if isinstance(source, Value) and source.aliases & late:
-            raise Untranslatable("a loop goes through what it changes")
+            raise self.no_here("a loop goes through what it changes")
         nodes = body if isinstance(body, list) else [body]
         read = {n.id for part in nodes for n in ast.walk(part) if isinstance(n, ast.Name)}
         frame = self.frame
         for name in read & frame.variables.keys():
             if self.kinds[(*frame.key, name)].aliases & late:
-                raise Untranslatable(f"{name} refers to what a loop changes")
+                raise self.no_here(f"{name} refers to what a loop changes")
 
     # -- values ------------------------------------------------------------------------------------
 
@@ -351,7 +357,7 @@ class Body:
     def write(self, slot: str, number: str) -> None:
         """Let a slot hold a number, if its type allows it."""
         if self.purpose != "action":
-            raise Untranslatable("it writes where only reading is expected")
+            raise self.no_here("it writes where only reading is expected")
         found = self.a.call("put", f"ptr %run, i32 {slot}, i32 {number}")
         with self.a.when(self.a.test("ne", found, "0")):
             missing = self.a.test("eq", found, str(MISSING))
