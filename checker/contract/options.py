@@ -51,7 +51,7 @@ _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """The options of one check, as `statewalk check` has them; see docs/reference/checking.md.
+    """The options of one check, as `statewalk check` has them; see docs/reference/command-line.md.
 
     ``properties`` None means all. ``symmetry`` and ``view`` None leave it to the spec. ``spark``
     are settings of that engine (`checker.spark.session.settings.Settings`). ``graph`` is a folder

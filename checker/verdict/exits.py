@@ -1,4 +1,4 @@
-"""Exit codes: a contract with scripts; docs/reference/checking.md explains them.
+"""Exit codes: a contract with scripts; docs/reference/verdicts.md explains them.
 
 What counts against a run is decided here, for the exit code and for every report to machines.
 """

@@ -1,4 +1,4 @@
-"""Whether a run is as its configuration expects: the rules of docs/reference/checking.md.
+"""Whether a run is as its configuration expects: the rules of docs/reference/verdicts.md.
 
 With ``--property`` the expectation is held against what was asked for. Of what was left out
 nothing is said; where the expectation names only such properties, there is nothing to compare.

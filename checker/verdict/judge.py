@@ -1,4 +1,4 @@
-"""From what a search found to verdicts: the rules of docs/reference/checking.md, in one place."""
+"""From what a search found to verdicts: the rules of docs/reference/verdicts.md, in one place."""
 
 from __future__ import annotations
 

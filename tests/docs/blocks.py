@@ -226,7 +226,8 @@ WALKS = (
 ELSEWHERE = {  # which languages of a page another test runs
     "AGENTS.md": ("python console", "tests/docs/test_agents.py"),
     "README.md": ("python console", "tests/docs/test_checking.py"),
-    "docs/reference/checking.md": ("python", "tests/docs/test_checking.py"),
+    "docs/reference/python.md": ("python text", "tests/docs/test_checking.py"),
+    "docs/reference/words.md": ("text", "tests/docs/test_checking.py"),
     "docs/how-to/conform.md": ("python console", "tests/docs/test_conform_page.py"),
     "docs/reference/fizz.md": ("fizz", "tests/dsl/fizz/test_docs.py"),
     "docs/how-to/histories.md": ("python", "tests/checker/history/test_docs.py"),
@@ -252,12 +253,15 @@ NOT_RUN = {
     },
     "CONTRIBUTING.md": {"make": _WHOLE},
     "docs/how-to/graph.md": {"SELECT count(*)": "asked in tests/checker/graph/test_dataset.py"},
-    "docs/reference/checking.md": {
-        "statewalk check SPEC": _FORM,
-        "statewalk check spec.py --timeout 60": "takes a minute; tests/checker/machine hangs less",
+    "docs/reference/report.md": {
         "{": "its fields are compared in tests/docs/test_checking.py",
+    },
+    "docs/how-to/long-searches.md": {
+        "statewalk check spec.py --timeout 60": "takes a minute; tests/checker/machine hangs less",
         "  checkpoint": _SHOWN,
         "  disk": _SHOWN,
+    },
+    "docs/how-to/ci.md": {
         "counter.py": _SHOWN,
         "statewalk check spec.py --watch": "waits for saves, as tests/checker/commands do",
         "since the check at": _SHOWN,
