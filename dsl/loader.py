@@ -190,7 +190,7 @@ def _assembled(
 ) -> Model:
     """The Model of a tree without mistakes, in which names of classes have their meaning."""
     loading = tree.loading
-    lowering = Lowering(tree, fields, classes, optimize=optimize)
+    lowering = Lowering(tree, optimize=optimize)
     states, fixed = InitialStates(tree, fields, classes).compute()
     if not states:
         said = f"every run of {loading.declared.init} is cut short by a require."

@@ -12,7 +12,6 @@ it is evaluated in another state, and what makes sets, see `dsl.source.set_order
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 
 from statewalk.dsl.lowering import calls as lowered
 from statewalk.dsl.lowering.compiling import RUNTIME, Old, install, lambda_of, runtime_call
@@ -21,12 +20,9 @@ from statewalk.dsl.source.known_effects import MAKING
 from statewalk.dsl.source.nodes import Transformer, copied, walk
 from statewalk.dsl.source.scopes import locals_of
 from statewalk.dsl.source.tree import Function, SpecTree
-from statewalk.dsl.state.roles import Field
 from statewalk.dsl.words.declare import any_of
 
 _COMPREHENSIONS = ast.GeneratorExp | ast.ListComp | ast.SetComp
-
-
 _SIGNS = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Mod: "%", ast.FloorDiv: "//",
     ast.BitOr: "|", ast.BitAnd: "&", ast.BitXor: "^",
@@ -36,17 +32,8 @@ _SIGNS = {
 class Lowering:
     """Recompiles the functions of one spec in place."""
 
-    def __init__(
-        self,
-        tree: SpecTree,
-        fields: Mapping[tuple[str, str], Field],
-        classes: Mapping[str, type],
-        *,
-        optimize: bool,
-    ) -> None:
+    def __init__(self, tree: SpecTree, *, optimize: bool) -> None:
         self.tree = tree
-        self.fields = fields
-        self.classes = classes
         self.optimize = optimize
         self.effects = Effects(tree)
         hidden_calls = [f for f in tree.functions if f.name[:2] == "__" and f.name not in MAKING]
@@ -69,13 +56,18 @@ class Lowering:
 
     def may_write(self, function: Function, node: ast.expr) -> bool:
         """Whether evaluating an expression may do more than look, or binds names."""
-        if any(isinstance(n, ast.NamedExpr | ast.Yield | ast.YieldFrom) for n in walk(node)):
+        if _binds(node) or self.operators_write:
             return True
-        return self.operators_write or self.effects.of_part(node, function) == "effects"
+        return self.effects.of_part(node, function) == "effects"
 
     def how_to_call(self, callees: list[Function]) -> str:
         """By which of `dsl.lowering.calls` a call is remembered that may reach some functions."""
         return "call_telling_apart" if any(map(self.effects.asks_identity, callees)) else "call"
+
+
+def _binds(node: ast.expr) -> bool:
+    """Whether evaluating an expression binds names or gives way."""
+    return any(isinstance(n, ast.NamedExpr | ast.Yield | ast.YieldFrom) for n in walk(node))
 
 
 def _recompilable(function: Function) -> bool:
@@ -132,9 +124,8 @@ class Rewriter(Transformer):
         options = node.args[0]
         if not isinstance(options, ast.Call | ast.BinOp | _COMPREHENSIONS):
             return False
-        return self.lowering.effects.of_part(options, self.function) == "pure" and not any(
-            isinstance(n, ast.NamedExpr | ast.Yield | ast.YieldFrom) for n in walk(options)
-        )
+        pure = self.lowering.effects.of_part(options, self.function) == "pure"
+        return pure and not _binds(options)
 
     def _remembered(self, node: ast.Call) -> bool:
         """Whether a call is of a spec function that only reads, and gives something to remember."""
