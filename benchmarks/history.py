@@ -1,4 +1,4 @@
-"""How fast recorded histories are checked: `python benchmarks/history.py [--quick] [--write]`.
+"""How fast recorded histories are checked: `python benchmarks/history.py [--quick]`.
 
 Each row is generated, written as JSON Lines, and read and checked by a process of its own.
 CPU seconds; the kernels are compiled before (first line) and loaded (column "start") before
@@ -9,8 +9,6 @@ the same sessions interleaved at random without times. "si" is checked without s
 
 import argparse
 import json
-import os
-import platform
 import resource
 import subprocess
 import sys
@@ -22,8 +20,6 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-PAGE = ROOT / "docs" / "explanation" / "history-benchmarks.md"
-MARK = "<!-- results: written by benchmarks/history.py --write -->"
 _HEAD = (
     ("workload", 16, "<"),
     ("txns", 8, ">"),
@@ -191,19 +187,13 @@ def main() -> None:
     """Parse the arguments and measure."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the sizes")
-    parser.add_argument("--write", action="store_true", help=f"put the table in {PAGE.name}")
     parser.add_argument("--one", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--level", default="si", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.one:
         print(json.dumps(measure(args.one, args.level)))
         return
-    text = table(args.quick)
-    if args.write:
-        head = PAGE.read_text(encoding="utf-8").partition(MARK)[0]
-        machine = f"{platform.machine()}, {os.cpu_count()} CPUs, {platform.system()}"
-        about = f"{machine}, Python {platform.python_version()}."
-        PAGE.write_text(f"{head}{MARK}\n\n{about}\n\n{text}\n", encoding="utf-8")
+    table(args.quick)
 
 
 if __name__ == "__main__":

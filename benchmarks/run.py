@@ -12,6 +12,7 @@ import ast
 import json
 import os
 import platform
+import re
 import shlex
 import subprocess
 import sys
@@ -222,8 +223,10 @@ def machine() -> str:
 def write(text: str) -> None:
     """Replace the results in the documentation."""
     page = RESULTS.read_text(encoding="utf-8")
-    head, mark, _ = page.partition(MARK)
-    RESULTS.write_text(f"{head}{mark}\n\n{text}\n", encoding="utf-8")
+    head, mark, after = page.partition(MARK)
+    rest = re.search(r"^## .*", after, re.MULTILINE | re.DOTALL)
+    shown = f"{head}{mark}\n\n{text}\n"
+    RESULTS.write_text(shown + (f"\n{rest[0]}" if rest else ""), encoding="utf-8")
 
 
 def compare(measured: Measured, command: str, rounds: int) -> str:
