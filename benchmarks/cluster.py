@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from statewalk.checker.spark.session.java import find_java, whole_java
+from statewalk.checker.spark.session.settings import find_java, whole_java
 
 ROOT = Path(__file__).resolve().parents[1]
 TWO_PHASE = "models/toys/two_phase_commit.py"

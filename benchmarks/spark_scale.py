@@ -126,7 +126,7 @@ def measured(spec: str, constants: list[str], tasks: int, native_until: int) -> 
     from statewalk.checker.contract.options import read_settings
     from statewalk.checker.contract.search import SearchOptions
     from statewalk.checker.native.running import loop_of, run, start
-    from statewalk.checker.spark.driver.cluster import Cluster
+    from statewalk.checker.spark.driver.jobs import Cluster
     from statewalk.checker.spark.driver.search import Driver
     from statewalk.checker.spark.session.settings import Settings
 

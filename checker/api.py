@@ -34,10 +34,8 @@ from statewalk.checker.machine.watch import CutShort, Watchdog
 from statewalk.checker.passes import cut_short, passed
 from statewalk.checker.verdict import judge
 from statewalk.checker.verdict.evidence import Evidence, Notice
-from statewalk.checker.verdict.expected import expectation
-from statewalk.checker.verdict.judge import Checked
-from statewalk.checker.verdict.result import Result, RunVerdict
-from statewalk.checker.verdict.run import Run
+from statewalk.checker.verdict.judge import Checked, expectation
+from statewalk.checker.verdict.run import Result, Run, RunVerdict
 from statewalk.dsl.declared import Expectation
 from statewalk.dsl.errors import RunError, did_you_mean
 from statewalk.dsl.loader import constant_types, read_spec
@@ -195,7 +193,7 @@ def search(
     refuse(model, options, asked)
     entry, engine = choose(options.engine, model, asked)
     if options.graph is not None:
-        refuse_graph = named("statewalk.checker.graph.during", "refuse_graph")  # needs an extra
+        refuse_graph = named("statewalk.checker.graph.relations", "refuse_graph")  # needs an extra
         refuse_graph(options.graph, asked, entry.name)
     with held(options.graph, graph=True):
         return _searched(model, options, asked, entry, engine)

@@ -21,7 +21,7 @@ from statewalk.checker.conform.steps import Steps
 from statewalk.checker.contract.options import CheckOptions
 from statewalk.checker.machine.limits import within
 from statewalk.checker.machine.watch import CutShort
-from statewalk.checker.report.systems.conform import as_json, conform_page, verdict_of
+from statewalk.checker.report.conform import as_json, conform_page, verdict_of
 from statewalk.dsl.errors import RunError
 
 OF_LOGS = ("SW390", "SW391", "SW392")

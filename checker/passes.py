@@ -29,9 +29,9 @@ from statewalk.checker.liveness.in_a_check import Liveness, keeping, not_decided
 from statewalk.checker.machine import supervisor
 from statewalk.checker.machine.supervisor import End
 from statewalk.checker.machine.watch import CutShort
-from statewalk.checker.symmetry.families import Families
+from statewalk.checker.symmetry.group import Families
+from statewalk.checker.verdict.guards import Premises
 from statewalk.checker.verdict.judge import Checked
-from statewalk.checker.verdict.vacuity import Premises
 from statewalk.dsl.view import Endless
 
 
@@ -68,7 +68,7 @@ def around(
         passes.append(refinements(checked, further, rows))
     passes.append(Liveness(checked, further))
     if options.graph is not None:
-        writing = named("statewalk.checker.graph.during", "Writing")
+        writing = named("statewalk.checker.graph.relations", "Writing")
         graph = writing(checked, asked, name, options.graph, stack)
         search = search if graph.written is None else graph
         passes.append(graph)

@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from statewalk.checker.traces.file import save_trace as save_trace
     from statewalk.checker.traces.reading import load_trace as load_trace
     from statewalk.checker.traces.trace import Trace as Trace
-    from statewalk.checker.verdict.result import Result as Result
+    from statewalk.checker.verdict.run import Result as Result
     from statewalk.checker.verdict.run import Run as Run
 
 # What ``from statewalk import *`` brings into a spec: the language, and nothing that runs it.
@@ -96,7 +96,7 @@ _CHECKING = {
     "Graph": "graph.relations",
     "Conformance": "conform.answer",
     "Replay": "behaviours.replay",
-    "Result": "verdict.result",
+    "Result": "verdict.run",
     "Run": "verdict.run",
     "Trace": "traces.trace",
     "check": "api",

@@ -22,9 +22,8 @@ from statewalk.checker.contract.search import Finding, Step
 from statewalk.checker.states.attempts import attempts
 from statewalk.checker.states.content import content_of
 from statewalk.checker.states.diff import changes
-from statewalk.checker.states.showing import place
-from statewalk.checker.traces.labels import label_of
-from statewalk.checker.traces.trace import Taken, Trace, build, take_step
+from statewalk.checker.states.shortening import place
+from statewalk.checker.traces.trace import Taken, Trace, build, label_of, take_step
 from statewalk.checker.verdict.guards import guard_of
 
 if TYPE_CHECKING:

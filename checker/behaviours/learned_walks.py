@@ -13,8 +13,7 @@ from itertools import islice
 
 import numpy as np
 
-from statewalk.checker.behaviours.chance import Chance
-from statewalk.checker.behaviours.random_walk import Simulation, Walk
+from statewalk.checker.behaviours.random_walk import Chance, Simulation, Walk
 from statewalk.checker.contract.search import SearchOptions, Step
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.native.kernels.arrays import (

@@ -4,35 +4,34 @@ not.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.behaviours.moved import Moved
 from statewalk.checker.contract.search import ASSERTION, DEADLOCK, NO_ERROR
 from statewalk.checker.library import spec_path
-from statewalk.checker.liveness.again import why_not
+from statewalk.checker.liveness.conditions import why_not
 from statewalk.checker.refinement.in_a_check import why_not_refused
-from statewalk.checker.states.alike import alike_state, by_names
 from statewalk.checker.states.content import Content, constants_of, content_of, short_names
-from statewalk.checker.states.diff import Change, changes
-from statewalk.checker.states.showing import place
+from statewalk.checker.states.diff import Change, alike_state, by_names, changes
+from statewalk.checker.states.shortening import place
 from statewalk.checker.traces.reading import load_trace
-from statewalk.checker.traces.trace import Trace, TraceStep, said_of, take_step
-from statewalk.checker.traces.truths import truths
-from statewalk.checker.verdict.failure import raised_in
+from statewalk.checker.traces.trace import Trace, TraceStep, said_of, take_step, truths
+from statewalk.checker.verdict.evidence import raised_in
 from statewalk.checker.verdict.guards import guard_of
 from statewalk.dsl.errors import RunError, StatewalkError, did_you_mean
 from statewalk.dsl.inputs import by_name
 from statewalk.dsl.loader import load
 from statewalk.dsl.state.plain_view import PlainView
-from statewalk.dsl.values.stored import same_state
+from statewalk.dsl.values.stored import FrozenDict, FrozenList, same_state
 
 if TYPE_CHECKING:
     from statewalk.dsl.model import Action, Model
     from statewalk.dsl.view import Path as FieldPath
     from statewalk.dsl.view import State
+
 
 _BUILT_IN = {"deadlock": DEADLOCK, "error": NO_ERROR, "assertion": ASSERTION}
 
@@ -358,3 +357,52 @@ def _why_not_raised(trace: Trace, model: Model, states: list[State]) -> str:
     if found is not None and type(found[1]).__name__ == trace.error_type:
         return ""
     return f"nothing raises {trace.error_type} at the end"
+
+
+_LINE = re.compile(r"line \d+")
+_AT, _WAITS = "at", " (suspended)"  # as `dsl.flows.kept` and `checker.states.content` say it
+
+
+@dataclass
+class Moved:
+    """Which line stands for which, as met on the way: one for one, of the functions of an action.
+
+    Only where the spec's text ``changed``: in a text that did not, lines are where they were.
+    """
+
+    changed: bool
+    lines: dict[tuple[object, ...], str] = field(default_factory=dict)
+
+    def content(self, old: Content, new: Content) -> Content:
+        """An old content with its lines where they are now, as far as that can be."""
+        if not self.changed:
+            return old
+        waits = {path for path in old if str(path[-1]).endswith(_WAITS)}
+        moved = {path: self.value(old[path], new.get(path), path[:1] + path[2:]) for path in waits}
+        return {**old, **moved}
+
+    def value(self, old: Any, new: Any, of: tuple[object, ...]) -> Any:
+        """The same of a value: of a suspended run, or of several."""
+        if not self.changed or type(old) is not type(new):
+            return old
+        if isinstance(old, FrozenList) and len(old) == len(new):
+            return FrozenList(self.value(a, b, of) for a, b in zip(old, new, strict=True))
+        if isinstance(old, FrozenDict) and {_AT} <= old.keys() & new.keys():
+            return FrozenDict({**old, _AT: self._at(old[_AT], new[_AT], of)})
+        return old
+
+    def _at(self, old: Any, new: Any, of: tuple[object, ...]) -> Any:
+        if not (isinstance(old, str) and isinstance(new, str)):
+            return old
+        if _LINE.sub("", old) != _LINE.sub("", new):
+            return old
+        before, now = old.split(" > "), new.split(" > ")
+        places = [(*of, at, _LINE.sub("", part), part) for at, part in enumerate(before)]
+        known = all(self._stands_for(p, n) for p, n in zip(places, now, strict=True))
+        return new if known else old
+
+    def _stands_for(self, place: tuple[object, ...], now: str) -> bool:
+        others = (n for p, n in self.lines.items() if p != place and p[:-1] == place[:-1])
+        if place not in self.lines and now in others:
+            return False
+        return self.lines.setdefault(place, now) == now

@@ -22,14 +22,13 @@ from statewalk.checker.machine.locks import held
 from statewalk.checker.machine.places import place_of_error
 from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.report.check import report
-from statewalk.checker.report.levels import levels_page
+from statewalk.checker.report.page import levels_page
 from statewalk.checker.report.progress import ProgressBlock
 from statewalk.checker.report.runs import RunFolder, forget, new_folder
 from statewalk.checker.states.shortening import fit
 from statewalk.checker.verdict import exits
 from statewalk.checker.verdict.evidence import Evidence, Notice
-from statewalk.checker.verdict.result import read_result
-from statewalk.checker.verdict.run import Run
+from statewalk.checker.verdict.run import Run, read_result
 from statewalk.dsl.errors import EngineError, RunError, StatewalkError, printable
 
 if TYPE_CHECKING:
@@ -276,7 +275,7 @@ def run_several(
     """One check for each configuration and combination of constants, and a table; the exit code of
     the worst.
     """
-    from statewalk.checker.report.table import table
+    from statewalk.checker.report.page import table
 
     rows: list[tuple[dict[str, Any], Run]] = []
     codes: list[int] = []

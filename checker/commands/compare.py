@@ -122,8 +122,7 @@ def run(arguments: argparse.Namespace) -> int:
     if a.json is not None:
         write_json(to_dict(found, again), a.json)
     if a.html is not None:
-        from statewalk.checker.page.compared import of_comparison
-        from statewalk.checker.page.html import to_html
+        from statewalk.checker.page.html import of_comparison, to_html
 
         help = "Give another place with --html FILE."
         write_text(Path(a.html), to_html(of_comparison(found, again)), help=help, named=True)

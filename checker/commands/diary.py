@@ -115,8 +115,7 @@ def _build(arguments: argparse.Namespace) -> int:
 
 
 def _new(arguments: argparse.Namespace) -> int:
-    from statewalk.checker.diary.entry import NAMED
-    from statewalk.checker.diary.template import ENTRY, SPEC
+    from statewalk.checker.diary.entry import ENTRY, NAMED, SPEC
     from statewalk.checker.machine.files import write_text
 
     folder = _folder(arguments)

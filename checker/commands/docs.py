@@ -32,7 +32,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write, or print; the exit code."""
     from statewalk.checker.commands.explain import folder
-    from statewalk.checker.diary.docs import write
+    from statewalk.checker.diary.site import write
     from statewalk.checker.report.runs import refuse_links
 
     if arguments.page is not None:

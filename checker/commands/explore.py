@@ -12,9 +12,9 @@ from statewalk.checker.machine import streams, supervisor
 from statewalk.checker.verdict.exits import HOLDS
 
 if TYPE_CHECKING:
+    from statewalk.checker.behaviours.walk import Path as Way
+    from statewalk.checker.explore.answering import Ask
     from statewalk.checker.explore.answers import Answers
-    from statewalk.checker.explore.server import Ask
-    from statewalk.checker.walk.walk import Path as Way
 
 _SECONDS = 30.0  # for one question
 
@@ -47,8 +47,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until somebody ends it; the exit code."""
-    from statewalk.checker.explore.answering import Answering
-    from statewalk.checker.explore.server import Server
+    from statewalk.checker.explore.answering import Answering, Server
     from statewalk.checker.machine.limits import Interruptions
     from statewalk.checker.page.html import policy, to_html
     from statewalk.dsl.errors import RunError

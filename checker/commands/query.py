@@ -107,7 +107,7 @@ def _answered(arguments: argparse.Namespace) -> int:
     if arguments.path is not None:
         return _path(arguments, asked, about)
     if arguments.where is not None:
-        from statewalk.checker.graph.paths import states_where
+        from statewalk.checker.graph.ask import states_where
 
         return _say(arguments, states_where(asked, arguments.where, limit))
     if arguments.sql is not None:
@@ -147,7 +147,7 @@ def _say(arguments: argparse.Namespace, answer: Answer) -> int:
 
 
 def _path(arguments: argparse.Namespace, asked: Database, about: About) -> int:
-    from statewalk.checker.graph.paths import shortest_path
+    from statewalk.checker.graph.ask import shortest_path
     from statewalk.checker.report.query import path_page
 
     start, goal = arguments.path

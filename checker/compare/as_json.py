@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.compare.telling import CHANGED, stopped_by
 from statewalk.checker.traces.file import to_dict as saved
-from statewalk.checker.traces.labels import label_of
+from statewalk.checker.traces.trace import label_of
 
 if TYPE_CHECKING:
     from statewalk.checker.compare.compare import Comparison, Only, Refinement, Side, Versus

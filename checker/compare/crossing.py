@@ -10,11 +10,9 @@ from typing import Any
 from statewalk.checker.behaviours.guided import ways
 from statewalk.checker.behaviours.replay import action_of
 from statewalk.checker.contract.search import Finding, Step
-from statewalk.checker.states.alike import alike
 from statewalk.checker.states.content import Content, constants_of, content_of
-from statewalk.checker.states.diff import Change, changes
-from statewalk.checker.traces.trace import Trace, TraceStep, build
-from statewalk.checker.traces.truths import truths
+from statewalk.checker.states.diff import Change, alike, changes
+from statewalk.checker.traces.trace import Trace, TraceStep, build, truths
 from statewalk.checker.verdict.evidence import Guard
 from statewalk.checker.verdict.guards import guard_of
 from statewalk.dsl.model import Model

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 from statewalk.checker.compare.sheets import Markdown, OnPage, Sheet, plain
 from statewalk.checker.report.page import Page, number, plural
 from statewalk.checker.states.diff import changes
-from statewalk.checker.states.shortening import first_difference, fit
-from statewalk.checker.states.showing import place
-from statewalk.checker.traces.exports.notebook import pre_of
-from statewalk.checker.traces.labels import label_of
+from statewalk.checker.states.shortening import first_difference, fit, place
+from statewalk.checker.traces.exports.lanes import pre_of
+from statewalk.checker.traces.trace import label_of
 from statewalk.checker.verdict.evidence import Guard
 from statewalk.dsl.errors import printable
 
@@ -33,8 +32,7 @@ if TYPE_CHECKING:
     from statewalk.checker.compare.crossing import Crossing
     from statewalk.checker.states.diff import Change
     from statewalk.checker.traces.trace import Trace
-    from statewalk.checker.verdict.result import PropertyResult
-    from statewalk.checker.verdict.run import Run
+    from statewalk.checker.verdict.run import PropertyResult, Run
 
 CHANGED: dict[Changed, str] = {
     "": "",

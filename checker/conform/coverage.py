@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from statewalk.checker.states.showing import place
+from statewalk.checker.states.shortening import place
 from statewalk.checker.verdict.spec_text import function_at
 from statewalk.dsl.state.plain_view import PlainView
 

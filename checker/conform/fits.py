@@ -16,7 +16,7 @@ from statewalk.checker.states.content import (
     short_names,
     show_field,
 )
-from statewalk.checker.states.showing import text_of
+from statewalk.checker.states.shortening import text_of
 from statewalk.dsl.errors import RunError, did_you_mean
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.stored import ABSENT, same

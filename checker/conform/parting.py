@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from statewalk.checker.conform.fits import actions_of, choices_differ, names_of, not_given
 from statewalk.checker.states.content import short_names, show_field
 from statewalk.checker.states.json import plain
-from statewalk.checker.states.showing import place, text_of
+from statewalk.checker.states.shortening import place, text_of
 from statewalk.checker.verdict.guards import guard_of
 from statewalk.dsl.values.stored import ABSENT, same
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.states.content import choice_shown
-from statewalk.checker.states.showing import place
+from statewalk.checker.states.shortening import place
 from statewalk.checker.traces.trace import Choice, TellingView
 from statewalk.checker.verdict.guards import guard_of
 from statewalk.dsl.state.plain_view import PlainView

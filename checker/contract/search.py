@@ -74,7 +74,7 @@ class SearchOptions:
     included). ``awaited`` are those, by name or family, without which no violation ends the search;
     ``same`` are names of properties that are found with others, of which it gives one. ``premises``
     are names of properties that the spec does not have: the search only looks for states that make
-    them true (`checker.verdict.vacuity`).
+    them true (`checker.verdict.guards`).
 
     ``engine_settings`` mean something to one engine only
     (`checker.spark.session.settings.Settings`). ``checkpoint`` is a folder to which an engine that
@@ -241,7 +241,7 @@ class Exploration:
     ``cut`` counts, per constraint, the states (or steps) it refused. ``statistics`` are the
     engine's own figures; ``warnings`` tell what to know of how the search was saved. ``running`` is
     where the spec was when it had to be ended. ``kept`` is what an engine kept of its steps, for
-    what is asked next (`checker.engines.small`).
+    what is asked next (`checker.engines.table`).
     """
 
     engine: str

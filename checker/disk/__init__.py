@@ -33,6 +33,6 @@ def explore(model: Model, options: SearchOptions) -> Exploration:
 
         return native.explore(model, options)
     with interruptible("loading the engine"):
-        from statewalk.checker.disk.running import explore as search
+        from statewalk.checker.disk.saving import explore as search
 
     return search(model, options)

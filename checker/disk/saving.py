@@ -12,18 +12,25 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from statewalk.checker.contract.saved import BEFORE, COLUMN, MANIFEST
-from statewalk.checker.disk.columns import Column, SavedColumn, found, look_at
-from statewalk.checker.disk.runs import Run, States
-from statewalk.checker.disk.search import Disk, Links
+from statewalk.checker.contract.saved import BEFORE, COLUMN, MANIFEST, begin
+from statewalk.checker.contract.search import Exploration, SearchOptions
+from statewalk.checker.contract.stops import bounded
+from statewalk.checker.disk.runs import Column, Run, SavedColumn, States, found, look_at
+from statewalk.checker.disk.search import Disk, Limits, Links
+from statewalk.checker.machine.locks import Lock, held
+from statewalk.checker.machine.supervisor import memory_there
+from statewalk.checker.machine.watch import interruptible
+from statewalk.checker.native import checkpoints, checkpoints_read
 from statewalk.checker.native.checkpoints import FORMAT, Manifest, Totals, Writer
 from statewalk.checker.native.checkpoints_read import check_totals, restore_layout, take_up
 from statewalk.checker.native.manifests import (
@@ -35,6 +42,14 @@ from statewalk.checker.native.manifests import (
     refuse_another,
     shaped,
     write_manifest,
+)
+from statewalk.checker.native.running import (
+    exploration_of,
+    loop_of,
+    run,
+    start,
+    telling,
+    translating,
 )
 from statewalk.checker.native.state import Column as Numbers
 from statewalk.checker.native.state import Search
@@ -70,8 +85,8 @@ class DiskWriter(Writer):
             return
         self.write_values(search.layout)
         level = disk.level
-        runs = [run for run in disk.seen if run.n]
-        for column in (disk.links, level.values, *(c for run in runs for c in run.columns)):
+        runs = [each for each in disk.seen if each.n]
+        for column in (disk.links, level.values, *(c for each in runs for c in each.columns)):
             column.sync()
         self.files = {name: self.files[name] for name in self.values}
         about = self._manifest(search, depth, totals)
@@ -80,7 +95,7 @@ class DiskWriter(Writer):
             "since": disk.since,
             "named": disk.named,
             "links": disk.linked,
-            "runs": [[column.saved() for column in run.columns] for run in runs],
+            "runs": [[column.saved() for column in each.columns] for each in runs],
             "level": level.values.saved(),
         }
         write_manifest(self.folder, about, keep=False)
@@ -173,11 +188,11 @@ def _saved(folder: Path, manifest: Mapping[str, Any], model: Model) -> SavedInFi
     n = sum(sizes)
     if (totals.initial, totals.initial + sum(totals.fresh)) != (sizes[0], n):
         raise ValueError("its counts are not those of its levels")
-    ends = saved.links.n, sum(run.n for run in runs), runs[-1].n, saved.level.n
+    ends = saved.links.n, sum(each.n for each in runs), runs[-1].n, saved.level.n
     if ends != (n, n, sizes[-1], sizes[-1]) or saved.level.width is None:
         raise ValueError("its files are not as large as its levels")
-    for column in (saved.links, saved.level, *(c for run in runs for c in run.columns)):
-        look_at(column)
+    for column in (saved.links, saved.level, *(c for each in runs for c in each.columns)):
+        look_at(column.path, column.size, column.check)
     return saved
 
 
@@ -207,3 +222,86 @@ def restore(search: Search, disk: Disk, saved: SavedInFiles) -> None:
             file.unlink()
     take_up(search, saved.manifest.totals)
     search.queue = disk.n
+
+
+_SHARE = 0.8  # of the machine's memory, where a search in files is resumed without a limit
+_MOST = 1 << 50  # bytes, where nobody says how much there is
+STEPS = "what constraints of steps refuse is kept in memory"
+
+
+def explore(model: Model, options: SearchOptions, limits: Limits | None = None) -> Exploration:
+    """Breadth-first search by levels; see `checker.contract.search` for the contract.
+
+    Raises:  RunError[SW340], RunError[SW341], RunError[SW343] where there is nothing to resume;
+    RunError[SW345] where another process writes to the same folder
+    """
+    limits = limits or Limits(options.max_memory or int(min(_SHARE * memory_there(), _MOST)))
+    with (
+        telling(getattr(options.on_progress, "compiling", None)),
+        _folder(options) as folder,
+        held(options.checkpoint) as lock,
+    ):
+        return translating(options, lambda o: _explore(model, o, limits, folder, lock))
+
+
+@contextmanager
+def _folder(options: SearchOptions) -> Iterator[Path]:
+    """Where files go. They are taken away at the end, but for those of a checkpoint."""
+    if options.checkpoint is not None:
+        yield Path(options.checkpoint).absolute()
+        return
+    folder = options.scratch or tempfile.mkdtemp(prefix="statewalk-")
+    try:
+        yield Path(folder).absolute()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _explore(
+    model: Model, options: SearchOptions, limits: Limits, folder: Path, lock: Lock
+) -> Exploration:
+    key = checkpoints.identity(model, options)
+    saved = in_files = writer = None
+    if options.checkpoint and options.resume:
+        with interruptible("reading what was saved"):
+            in_files = read(Path(options.checkpoint), key, model)
+            if in_files is None:
+                saved = checkpoints_read.read(Path(options.checkpoint), key, model)
+    said = in_files.manifest if in_files is not None else None
+    search = start(model, options, saved, laid_out=said)
+    search.learner.urgent = search.urgent
+    disk = Disk(search, folder, limits, durable=options.checkpoint is not None)
+    every = options.checkpoint_every
+    if in_files is not None:
+        restore(search, disk, in_files)
+        writer = DiskWriter(folder, key, every=every, lock=lock)
+        writer.go_on(in_files.manifest, search.layout)
+    elif options.checkpoint:
+        writer = checkpoints.writer(
+            options.checkpoint, key, saved, search.layout, every, lock, DiskWriter
+        )
+    if writer is not None:
+        writer.disk, disk.writer = disk, writer
+    kept_in_memory = len(search.roots.steps) > search.roots.n_step_properties
+    loop = loop_of(search, writer, elsewhere=None if kept_in_memory else disk)
+    stopped = run(loop, resumed=saved is not None or in_files is not None)
+    found = exploration_of(loop, stopped)
+    return _concluded(found, disk, writer, kept_in_memory)
+
+
+def _concluded(
+    found: Exploration, disk: Disk, writer: DiskWriter | None, kept_in_memory: bool
+) -> Exploration:
+    """What was found, with what became of the files."""
+    warnings = found.warnings
+    if disk.problem:
+        warnings = (*warnings, f"SW403 {disk.problem}. So the search could not go on from disk.")
+    elif kept_in_memory and found.stopped == "memory":
+        warnings = (*warnings, f"SW346 The search did not go on from disk: {STEPS}.")
+    if disk.on_disk is None:
+        return replace(found, warnings=warnings)
+    if writer is not None and not bounded(found.stopped):
+        with suppress(OSError):  # they do no harm
+            begin(writer.folder)
+    statistics = {**found.statistics, "disk": disk.on_disk}
+    return replace(found, warnings=warnings, statistics=statistics)

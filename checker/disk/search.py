@@ -12,9 +12,17 @@ import numpy as np
 
 from statewalk.checker.contract.saved import COLUMN, LINKS
 from statewalk.checker.contract.stops import StoppedBy
-from statewalk.checker.disk.columns import Column, SavedColumn
 from statewalk.checker.disk.merging import Held, Merging, in_order
-from statewalk.checker.disk.runs import Run, States, first_to_merge, merge, new_run, new_states
+from statewalk.checker.disk.runs import (
+    Column,
+    Run,
+    SavedColumn,
+    States,
+    first_to_merge,
+    merge,
+    new_run,
+    new_states,
+)
 from statewalk.checker.machine.watch import memory_in_use
 from statewalk.checker.native.checkpoints import Writer
 from statewalk.checker.native.findings import Stage

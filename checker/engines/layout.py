@@ -13,7 +13,7 @@ from typing import Any
 
 from statewalk.checker.states.content import key_of
 from statewalk.checker.states.fingerprints import Fingerprints
-from statewalk.checker.states.showing import text_of
+from statewalk.checker.states.shortening import text_of
 from statewalk.checker.symmetry.colours import Colouring
 from statewalk.checker.symmetry.group import Symmetry
 from statewalk.dsl.model import Model

@@ -6,19 +6,25 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.explore.expressions import Expression, names_of
-from statewalk.checker.explore.further import being, search
-from statewalk.checker.explore.names import instances_in
-from statewalk.checker.explore.seek import SECONDS, Sought, another, nearest
-from statewalk.checker.page.data import always_of, changed, head, of_path, told
-from statewalk.checker.page.spec import code_of
+from statewalk.checker.behaviours.walk import (
+    MOST,
+    Path,
+    Possible,
+    Walk,
+    around,
+    drawn,
+    joined,
+    read_path,
+    write_path,
+)
+from statewalk.checker.behaviours.walk import written as step_written
+from statewalk.checker.explore.expressions import Expression, instances_in, names_of
+from statewalk.checker.explore.seek import SECONDS, Sought, another, being, nearest, search
+from statewalk.checker.page.data import always_of, changed, code_of, head, of_path, told
 from statewalk.checker.report.page import plural
 from statewalk.checker.states.content import content_of
 from statewalk.checker.states.diff import changes
-from statewalk.checker.states.showing import place
-from statewalk.checker.walk.around import MOST, around, drawn
-from statewalk.checker.walk.walk import Path, Possible, Walk, joined, read_path, write_path
-from statewalk.checker.walk.walk import written as step_written
+from statewalk.checker.states.shortening import place
 from statewalk.dsl.errors import RunError
 
 if TYPE_CHECKING:

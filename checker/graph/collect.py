@@ -9,9 +9,11 @@ Slow twin: tests/checker/graph/explicit.py
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,16 +21,25 @@ from numpy.typing import NDArray
 from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.contract.stops import StoppedBy, stop_of, whole_levels
 from statewalk.checker.engines.layout import Layout
-from statewalk.checker.graph.labels import Labels, NamingView
-from statewalk.checker.graph.rows import States, Words
 from statewalk.checker.native.kernels.arrays import POSITION_SHIFT
 from statewalk.checker.native.kernels.numbering import arrange, count
+from statewalk.checker.native.learn.tracing import TracingView
 from statewalk.checker.native.running import loop_of, run, start
 from statewalk.checker.native.search import transitions_of
 from statewalk.checker.native.state import Search
 from statewalk.checker.native.workers import Worker
+from statewalk.checker.states.content import choice_shown, choice_text, short_names
+from statewalk.checker.states.shortening import text_of
+from statewalk.dsl.declared import Fairness
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.model import Model
+from statewalk.dsl.values.stored import freeze
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from statewalk.checker.native.learn.learned import Learned
+
 
 _MASK = (1 << POSITION_SHIFT) - 1
 _MANY = 64  # steps of a state that are put in order otherwise
@@ -44,32 +55,6 @@ class Steps(NamedTuple):
     choices: NDArray[np.int32]
 
 
-class Kept(Protocol):
-    """Tells which states no constraint refused."""
-
-    def note(self, fps: Words) -> None:
-        """These states were handed on."""
-        ...
-
-    def of(self, fps: Words) -> NDArray[np.bool_]:
-        """Which of some states are kept."""
-        ...
-
-
-@dataclass
-class InTable:
-    """States that no constraint refused are in the search's own table."""
-
-    search: Search
-
-    def note(self, fps: Words) -> None:
-        """They are in the table."""
-
-    def of(self, fps: Words) -> NDArray[np.bool_]:
-        """Which of some states are in the table."""
-        return self.search.seen.has(fps, np.zeros(0, np.uint64))
-
-
 @dataclass
 class Collector:
     """Hands on the states and steps that a search finds.
@@ -78,7 +63,6 @@ class Collector:
     """
 
     search: Search
-    kept: Kept
     on_states: Callable[[States], None]
     on_steps: Callable[[Steps], None]
     names: Labels
@@ -133,21 +117,10 @@ class Collector:
             if len(before):
                 parent = before[level.link >> POSITION_SHIFT]
                 action = self.action(level.link)
-            self.states(level.rows.values, level.rows.fp, parent, action)
-        self.release()
-
-    def states(
-        self, values: NDArray[Any], fp: Words, parent: Words, action: NDArray[np.int32]
-    ) -> None:
-        """Hand on states of the newest level: their values, fingerprints, parents and actions."""
-        if self.search.model.constraints:
-            self.kept.note(fp)
-        self.on_states(States(len(self.search.links) - 1, values, fp, parent, action))
-
-    def release(self) -> None:
-        """Hand on the steps that waited for it to be known where they lead."""
+            depth, rows = len(self.search.links) - 1, level.rows
+            self.on_states(States(depth, rows.values, rows.fp, parent, action))
         for steps in self.waiting:
-            kept = self.kept.of(steps.target)
+            kept = self.search.seen.has(steps.target, np.zeros(0, np.uint64))
             source, target, action, choices = steps
             self.on_steps(Steps(source[kept], target[kept], action[kept], choices[kept]))
         self.waiting = []
@@ -180,24 +153,13 @@ def collect(
 
     Raises:  RunError[SW354] where the search ends otherwise than by itself or at ``max_depth``
     """
-    plain, limits = bare(model, options)
-    search = start(plain, limits, view=NamingView)
-    collector = Collector(search, InTable(search), on_states, on_steps, names)
-    return collected(search, run(loop_of(search, sink=collector)))
-
-
-def bare(model: Model, options: SearchOptions) -> tuple[Model, SearchOptions]:
-    """The model without properties, and the options, of a search that only collects."""
     plain = replace(model, properties=(), terminal=(), check_deadlock=False)
     limits = replace(
         options, properties=(), keep_going=True, view=False, symmetry=False,
         checkpoint=None, resume=False, timeout=None,
     )  # fmt: skip
-    return plain, limits.unbounded(options.max_depth)
-
-
-def collected(search: Search, stopped: StoppedBy | None) -> Collected:
-    """What is known at the end. Raises RunError[SW354]."""
+    search = start(plain, limits.unbounded(options.max_depth), view=NamingView)
+    stopped = run(loop_of(search, sink=Collector(search, on_states, on_steps, names)))
     if stopped is not None and not whole_levels(stopped):
         raise stopped_inside(stopped)
     return collected_by(search, whole=stopped is None)
@@ -220,3 +182,127 @@ def stopped_inside(why: StoppedBy) -> RunError:
         why="A graph has every step of the states it says are expanded.",
         help="Bound the search between levels instead: --max-depth or --max-states.",
     )
+
+
+Words = NDArray[np.uint64]
+Ints = NDArray[np.int32]
+CHUNK = 1 << 17
+
+
+class States(NamedTuple):
+    """Some states of one level. At level 0 ``parent`` means nothing and ``action`` is -1."""
+
+    depth: int
+    values: NDArray[Any]  # (n, slots) value ids
+    fp: Words  # (n,)
+    parent: Words  # (n,)
+    action: Ints  # (n,) action index
+
+
+@dataclass
+class Aside:
+    """A file of states, written in one go and read in another."""
+
+    file: Path
+    parts: list[tuple[int, int, int, Any, int]] = field(default_factory=list)
+    """(depth, states, slots, type of ids, where in the file) of each part"""
+    stream: IO[bytes] | None = None
+
+    def add(self, states: States) -> None:
+        """Set states of one level aside."""
+        if self.stream is None:
+            self.stream = open(self.file, "w+b")  # noqa: SIM115 (closed by `close`)
+        n, width = states.values.shape
+        at = self.stream.tell()
+        self.parts.append((states.depth, n, width, states.values.dtype, at))
+        for array in states[1:]:
+            self.stream.write(np.ascontiguousarray(array).data)
+
+    def read(self, slots: int) -> Iterator[States]:
+        """The states again, in parts of at most `CHUNK`, their rows widened to ``slots``."""
+        for depth, n, width, kind, at in self.parts:
+            offset = at
+            arrays: list[NDArray[Any]] = []
+            shapes = [((n, width), kind), ((n,), np.uint64), ((n,), np.uint64), ((n,), np.int32)]
+            for shape, dtype in shapes:
+                assert self.stream is not None
+                array = np.memmap(self.stream, dtype, "r", offset, shape)
+                arrays.append(array)
+                offset += array.nbytes
+            for first in range(0, n, CHUNK):
+                part = slice(first, min(n, first + CHUNK))
+                values = np.zeros((part.stop - part.start, slots), kind)
+                values[:, :width] = arrays[0][part]
+                yield States(depth, values, *(np.array(a[part]) for a in arrays[1:]))
+
+    def close(self) -> None:
+        """Close the file and remove it."""
+        if self.stream is not None:
+            self.stream.close()
+        self.file.unlink(missing_ok=True)
+
+
+class Chosen(NamedTuple):
+    """A choice as a trace shows it."""
+
+    text: str
+
+
+class NamingView(TracingView):
+    """A tracing view that also notes what was chosen, and under which name."""
+
+    def __init__(self, learned: Learned, model: Model) -> None:
+        super().__init__(learned)
+        self._sources = model.sources
+        self._model = model
+
+    def choose(self, options: Sequence[Any], fair: Fairness = "none") -> Any:
+        """As in `TracingView`; the chosen option is noted as a trace's `Choice` shows it."""
+        chosen = super().choose(options, fair)
+        frame = sys._getframe(1)
+        while frame.f_back is not None and frame.f_code.co_filename not in self._sources:
+            frame = frame.f_back
+        name = self._model.choice_names.get((frame.f_code.co_filename, frame.f_lineno), "")
+        value, name = choice_shown(self._model, freeze(chosen), name)
+        text = choice_text(name, text_of(value))
+        self.fair.append(Chosen(text))  # type: ignore[arg-type]
+        return chosen
+
+
+class Labels:
+    """The columns of steps: action, actor, arguments by action index; choices by number."""
+
+    def __init__(self, model: Model) -> None:
+        names = short_names(model)
+        self.action = [a.name for a in model.actions]
+        self.actor = [_actor(a.actor, names) for a in model.actions]
+        self.arguments = [
+            ", ".join(f"{n}={text_of(v)}" for n, v in a.arguments) or None for a in model.actions
+        ]
+        self.choices: dict[str | None, int] = {None: 0}
+        self._of: NDArray[np.int32] = np.zeros(0, np.int32)
+
+    def choices_of(
+        self, outcomes: NDArray[np.int32], known: Mapping[int, tuple[Any, ...]], learned: int
+    ) -> NDArray[np.int32]:
+        """The number in ``choices`` of each outcome; ``learned`` outcomes are known by now."""
+        done = len(self._of)
+        if done < learned:
+            texts = (choices_text(known.get(o, ())) for o in range(done, learned))
+            new = [self.choices.setdefault(text, len(self.choices)) for text in texts]
+            self._of = np.concatenate([self._of, np.array(new, np.int32)])
+        result: NDArray[np.int32] = self._of[outcomes]
+        return result
+
+
+def choices_text(chosen: Iterable[Any]) -> str | None:
+    """The choices of a step as one text; None where there was none."""
+    texts = [c.text for c in chosen if type(c) is Chosen]
+    return ", ".join(texts) or None
+
+
+def _actor(actor: Any, names: Mapping[str, str]) -> str | None:
+    if actor is None:
+        return None
+    shown = repr(actor)
+    return names.get(shown.partition("#")[0], shown) or None

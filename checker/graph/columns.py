@@ -25,7 +25,7 @@ from statewalk.checker.states.content import (
     short_names,
     show_field,
 )
-from statewalk.checker.states.showing import text_of
+from statewalk.checker.states.shortening import text_of
 from statewalk.dsl.values.records import Record, fields_of, record_class
 from statewalk.dsl.values.stored import (
     ABSENT,

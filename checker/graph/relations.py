@@ -7,22 +7,29 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import replace
 from functools import cached_property
 from html import escape
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.contract.search import Counts, Exploration, SearchOptions
+from statewalk.checker.contract.search import Counts, Exploration, Pass, SearchOptions
 from statewalk.checker.graph.collect import stopped_inside
-from statewalk.checker.graph.dataset import STATES, TRANSITIONS, read_about, rows_of
-from statewalk.checker.graph.during import refuse_graph
+from statewalk.checker.graph.dataset import (
+    STATES,
+    TRANSITIONS,
+    read_about,
+    refuse_others,
+    rows_of,
+    unwritable,
+)
 from statewalk.checker.graph.write import write_graph
 from statewalk.checker.machine.extras import missing
-from statewalk.checker.traces.exports.lanes import svg_of
-from statewalk.checker.traces.exports.layered import FEW, Spot, layered
-from statewalk.checker.traces.exports.notebook import fenced, sized
-from statewalk.dsl.errors import printable
+from statewalk.checker.traces.exports.lanes import FEW, Spot, fenced, layered, sized, svg_of
+from statewalk.checker.verdict.evidence import Graph as GraphWritten
+from statewalk.dsl.errors import RunError, printable
 
 if TYPE_CHECKING:
     import duckdb
@@ -30,7 +37,11 @@ if TYPE_CHECKING:
     import pyarrow
 
     from statewalk.checker.graph.dataset import About
+    from statewalk.checker.graph.write import Written
+    from statewalk.checker.verdict.judge import Checked
     from statewalk.checker.verdict.run import Run
+    from statewalk.dsl.model import Model
+
 
 _SHOWN = 10  # rows of a table in a notebook
 _DRAWN = min(60, FEW)  # states of a graph that is drawn there
@@ -229,3 +240,84 @@ def _needed(package: str) -> Any:
         return import_module(package)
     except ImportError:
         raise missing(package) from None
+
+
+def refuse_graph(folder: str, asked: SearchOptions, engine: str) -> None:
+    """Say before the search that its graph cannot be written.
+
+    Raises:  RunError[SW350] where something else is in the way, RunError[SW353] for a search that
+    merges states, of the reference engine, or with fingerprints of 128 bits
+    """
+    refuse_others(Path(folder))
+    for option, on in (("symmetry", asked.symmetry), ("view", asked.view)):
+        if on:
+            raise RunError(
+                "SW353",
+                f"There is no state graph to write with --{option} on.",
+                why="The search merges states then, and a step between merged states is none of "
+                "the spec's.",
+                help=f"Write the graph with --{option} off.",
+            )
+    if engine == "reference":
+        raise RunError(
+            "SW353",
+            "The reference engine writes no state graph.",
+            help="Use --engine native or --engine spark.",
+        )
+    if asked.fingerprint_bits != 64:
+        raise RunError(
+            "SW353",
+            "There is no state graph to write with --fingerprint-bits 128.",
+            why="A graph names states by 64 bits, which other tools can hold as a number.",
+            help="Write the graph in a check of its own, with --fingerprint-bits 64.",
+        )
+
+
+class Writing(Pass):
+    """The state graph of a check: written as its search goes on, or after it.
+
+    After it where the search needs all there is of memory, goes on from what was saved, or is on
+    Spark; and where nothing can be written, which is said then. ``stack`` closes the graph.
+    """
+
+    def __init__(
+        self, checked: Checked, asked: SearchOptions, engine: str, folder: str, stack: ExitStack
+    ) -> None:
+        self.checked, self.folder = checked, folder
+        self.asked = replace(asked, checkpoint=None, resume=False)
+        self.written: Written | None = None
+        if engine == "native" and not asked.resume and asked.max_memory is None:
+            from statewalk.checker.graph.write import written
+
+            with suppress(RunError):
+                self.written = stack.enter_context(written(checked.model, Path(folder)))
+
+    def explore(self, model: Model, options: SearchOptions) -> Exploration:
+        """Search natively, and write the graph as the search goes on."""
+        from statewalk.checker import native
+        from statewalk.checker.graph.collect import NamingView
+
+        assert self.written is not None
+        return native.explore(model, options, self.written.sink, NamingView)
+
+    def after(self, found: Exploration) -> Exploration:
+        """Write what is left; a problem is noted, so that the verdict is not lost."""
+        graph = self.checked.graph = self._graph(found)
+        if graph.unwritable and graph.problem is not None:
+            self.checked.warnings.append(graph.problem.one_line)
+        return found
+
+    def _graph(self, found: Exploration) -> GraphWritten:
+        from statewalk.checker.graph.write import write_graph
+
+        try:
+            about = (
+                write_graph(self.checked.model, self.asked, found, self.folder)
+                if self.written is None
+                else self.written.finish_own(found)
+            )
+        except OSError as error:
+            return GraphWritten(self.folder, problem=unwritable(Path(self.folder), error))
+        except RunError as problem:
+            return GraphWritten(self.folder, problem=problem)
+        return GraphWritten(self.folder, about.states, about.transitions)

@@ -16,9 +16,11 @@ import pyarrow as pa
 from statewalk.checker.contract.search import NO_ERROR
 from statewalk.checker.contract.stops import whole_levels
 from statewalk.checker.graph.collect import (
+    Aside,
     Collected,
     Collector,
-    InTable,
+    Labels,
+    States,
     Steps,
     collect,
     collected_by,
@@ -34,8 +36,6 @@ from statewalk.checker.graph.dataset import (
     new_graph,
     unwritable,
 )
-from statewalk.checker.graph.labels import Labels
-from statewalk.checker.graph.rows import Aside, States
 from statewalk.checker.verdict.conclude import constant_json
 from statewalk.dsl.errors import EngineError
 
@@ -68,9 +68,7 @@ class Written:
 
     def sink(self, search: Search) -> Collector:
         """What a native search is to tell of its transitions."""
-        self._collector = Collector(
-            search, InTable(search), self.on_states, self.on_steps, self.names
-        )
+        self._collector = Collector(search, self.on_states, self.on_steps, self.names)
         return self._collector
 
     def on_states(self, states: States) -> None:
@@ -150,8 +148,7 @@ def write_graph(
     refuse_parts(found)
     limits = replace(options, max_depth=None if found.complete else found.counts.depth)
     with written(model, Path(folder)) as graph:
-        collecting = _collector(found.engine)
-        seen = collecting(model, limits, graph.on_states, graph.on_steps, graph.names)
+        seen = collect(model, limits, graph.on_states, graph.on_steps, graph.names)
         return graph.finish(seen, found)
 
 
@@ -161,15 +158,6 @@ def refuse_parts(found: Exploration) -> None:
         raise stopped_inside("error")
     if found.stopped is not None and not whole_levels(found.stopped):
         raise stopped_inside(found.stopped)
-
-
-def _collector(engine: str) -> Callable[..., Collected]:
-    """What collects the graph of a search: tasks, where tasks have searched."""
-    if engine == "spark":
-        from statewalk.checker.graph.by_spark import collect as collect_with_tasks
-
-        return collect_with_tasks
-    return collect
 
 
 def about_of(

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from statewalk.checker.contract.search import Step
-from statewalk.checker.liveness.fair_cycles import fair_components
-from statewalk.checker.liveness.fairness import FairGraph, with_fairness
-from statewalk.checker.liveness.graph import Bools, StateGraph
-from statewalk.checker.liveness.lasso import LassoPath, find_lasso
-from statewalk.checker.liveness.problems import UNREACHED, problems, stems
-from statewalk.checker.liveness.result import Lasso, LivenessResult, NotTaken
+from statewalk.checker.liveness.conditions import PREMISE, Lasso, LivenessResult, NotTaken
+from statewalk.checker.liveness.fair_cycles import (
+    FairComponents,
+    FairGraph,
+    fair_components,
+    may_stutter,
+    with_fairness,
+)
+from statewalk.checker.liveness.graph import Bools, Ints, Positions, StateGraph
+from statewalk.checker.liveness.kernels import run, spread
 from statewalk.checker.states.attempts import unrepeatable
+from statewalk.dsl.errors import EngineError
 from statewalk.dsl.model import Model, Property
 from statewalk.dsl.view import State
 
@@ -115,3 +123,260 @@ def _where(enabled: list[set[int]], labels: set[int], taken: set[int]) -> tuple[
     if labels & taken:
         return ()
     return tuple(i for i, found in enumerate(enabled) if found & labels)
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A transition: its source, and its place in the arrays of the graph."""
+
+    source: int
+    at: int
+
+
+@dataclass(frozen=True)
+class LassoPath:
+    """A lasso in the graph, from the state ``start``. Without cycle steps it stays where it is."""
+
+    start: int
+    stem: tuple[Edge, ...]
+    cycle: tuple[Edge, ...]
+
+    @property
+    def length(self) -> int:
+        """Steps of stem and cycle."""
+        return len(self.stem) + len(self.cycle)
+
+
+def find_lasso(
+    fair: FairGraph, problem: Problem, reach: Stems, found: FairComponents
+) -> LassoPath | None:
+    """The canonical lasso of a problem; None where no fair component is reached."""
+    graph = fair.graph
+    entry = _nearest(graph, reach.second, found.inside)
+    if entry is None:
+        return None
+    stem, start = _stem(graph, problem, reach, entry)
+    lasso = LassoPath(start, stem, _Cycle(fair, problem, found, entry).edges())
+    still = found.inside & may_stutter(fair)
+    if problem.visit is not None:
+        still &= problem.visit
+    rest = _nearest(graph, reach.second, still)
+    if rest is not None and int(reach.second[rest]) < lasso.length:
+        stem, start = _stem(graph, problem, reach, rest)
+        return LassoPath(start, stem, ())
+    return lasso
+
+
+def _nearest(graph: StateGraph, distance: Ints, among: Bools) -> int | None:
+    states = np.flatnonzero(among & (distance != UNREACHED))
+    if not len(states):
+        return None
+    states = states[distance[states] == distance[states].min()]
+    return int(states[np.argmin(graph.fingerprints[states])])
+
+
+def _stem(
+    graph: StateGraph, problem: Problem, reach: Stems, entry: int
+) -> tuple[tuple[Edge, ...], int]:
+    """A shortest stem to a state, from its end backwards: (transitions, initial state)."""
+    edges: list[Edge] = []
+    at, late = entry, True
+    for depth in range(int(reach.second[entry]) - 1, -1, -1):
+        after = reach.second == depth if late else reach.first == depth
+        turns = late and problem.turn is not None and bool(problem.turn[at])
+        before = reach.first == depth if turns else np.zeros(graph.n, np.bool_)
+        edge = _least_into(graph, np.flatnonzero(after | before).astype(np.int32), at)
+        edges.append(edge)
+        at = edge.source
+        late = late and bool(after[at])
+    return tuple(reversed(edges)), at
+
+
+def _least_into(graph: StateGraph, sources: Ints, target: int) -> Edge:
+    """The transition into a state with the least (fingerprint of the source, action, ordinal)."""
+    origin, at = graph.out(sources)
+    hits = graph.targets[at] == target
+    return _least_of(graph, origin[hits], at[hits])
+
+
+def _least_of(graph: StateGraph, sources: Ints, at: Positions) -> Edge:
+    """The transition with the least (fingerprint of the source, action, ordinal)."""
+    prints = graph.fingerprints[sources]
+    first = np.flatnonzero(prints == prints.min())
+
+    def rank(which: int) -> tuple[int, int]:
+        label = graph.table[int(graph.labels[at[which]])]
+        return label.action, label.ordinal
+
+    least = min(first.tolist(), key=rank)
+    return Edge(int(sources[least]), int(at[least]))
+
+
+class _Cycle:
+    """Builds the cycle inside one fair component."""
+
+    def __init__(
+        self, fair: FairGraph, problem: Problem, found: FairComponents, entry: int
+    ) -> None:
+        self.fair = fair
+        self.graph = fair.graph
+        self.visit = problem.visit
+        self.inside: Bools = found.component == found.component[entry]
+        self.entry = entry
+
+    def edges(self) -> tuple[Edge, ...]:
+        """The transitions of the cycle."""
+        tour: list[Edge] = []
+        while True:
+            closed = tour + self._way_back(tour)
+            goal = self._missing(closed)
+            if goal is None:
+                return tuple(closed)
+            tour += self._path(self._end(tour), goal)
+
+    def _end(self, tour: list[Edge]) -> int:
+        return int(self.graph.targets[tour[-1].at]) if tour else self.entry
+
+    def _way_back(self, tour: list[Edge]) -> list[Edge]:
+        end = self._end(tour)
+        if end == self.entry:
+            return []
+        return self._path(end, lambda at, to: to == self.entry)
+
+    def _missing(self, cycle: list[Edge]) -> Callable[[Positions, Ints], Bools] | None:
+        """A test for transitions that mend something the cycle lacks; None if it lacks nothing."""
+        states = np.array([self.entry, *(self._end([e]) for e in cycle)], np.int32)
+        steps, leave = [], []
+        for word in range(self.fair.words):
+            enabled = self.fair.enabled[word][states]
+            taken = self.taken(cycle, word)
+            weak = np.bitwise_and.reduce(enabled) & ~taken & self.fair.weak[word]
+            strong = np.bitwise_or.reduce(enabled) & ~taken & self.fair.strong[word]
+            steps.append(weak | strong)
+            leave.append(weak)
+        unseen = self.visit is not None and not self.visit[states].any()
+        if not unseen and not any(steps):
+            return None
+
+        def mends(at: Positions, to: Ints) -> Bools:
+            good: Bools = np.zeros(len(at), np.bool_)
+            if unseen and self.visit is not None:
+                good |= self.visit[to]
+            for word in range(self.fair.words):
+                good |= (self.fair.takes[word][self.graph.labels[at]] & steps[word]) != 0
+                good |= (~self.fair.enabled[word][to] & leave[word]) != 0
+            return good
+
+        return mends
+
+    def taken(self, cycle: list[Edge], word: int) -> np.uint64:
+        """The conditions that the steps of a cycle take, under whatever label."""
+        bits = np.uint64(0)
+        for edge in cycle:
+            low, high = self.graph.offsets[edge.source], self.graph.offsets[edge.source + 1]
+            same = self.graph.targets[low:high] == self.graph.targets[edge.at]
+            labels = self.graph.labels[low:high][same]
+            bits |= np.bitwise_or.reduce(self.fair.takes[word][labels])
+        return bits
+
+    def _path(self, start: int, goal: Callable[[Positions, Ints], Bools]) -> list[Edge]:
+        """A shortest path inside the component whose last transition meets the goal."""
+        distance = np.full(self.graph.n, UNREACHED, np.int32)
+        distance[start] = 0
+        levels = [np.array([start], np.int32)]
+        while True:
+            sources, at = self.graph.out(levels[-1])
+            to = self.graph.targets[at]
+            inner = (to >= 0) & (to != sources)
+            inner &= self.inside[to]
+            sources, at, to = sources[inner], at[inner], to[inner]
+            hits = np.flatnonzero(goal(at, to))
+            if len(hits):
+                last = self._least(sources[hits], at[hits])
+                return self._back(levels, last)
+            new = np.unique(to[distance[to] == UNREACHED])
+            if not len(new):
+                raise EngineError("SW905", "A fair component has no fair cycle.")
+            distance[new] = len(levels)
+            levels.append(new)
+
+    def _least(self, sources: Ints, at: Positions) -> Edge:
+        """The transition with the least (fingerprint of target, of source, action, ordinal)."""
+        ends = self.graph.fingerprints[self.graph.targets[at]]
+        first = ends == ends.min()
+        return _least_of(self.graph, sources[first], at[first])
+
+    def _back(self, levels: list[Ints], last: Edge) -> list[Edge]:
+        """The path that ends with a transition from the last level."""
+        path = [last]
+        for level in reversed(levels[:-1]):
+            path.append(_least_into(self.graph, level, path[-1].source))
+        return list(reversed(path))
+
+
+UNREACHED = -1
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A way to violate a property; see the module."""
+
+    before: Bools | None = None
+    turn: Bools | None = None
+    after: Bools | None = None
+    cycle: Bools | None = None
+    visit: Bools | None = None
+
+    @property
+    def begins_anywhere(self) -> bool:
+        """Whether every behaviour is a stem of it."""
+        return self.turn is None and self.after is None
+
+
+def problems(prop: Property, graph: StateGraph) -> list[Problem]:
+    """The ways to violate a liveness property."""
+    bad = ~graph.holds(prop.name)
+    if prop.kind == "eventually":
+        return [Problem(after=bad, cycle=bad)]
+    if prop.kind == "always_eventually":
+        return [Problem(cycle=bad)]
+    if prop.kind == "eventually_always":
+        return [Problem(visit=bad)]
+    premise = graph.holds(prop.name + PREMISE)
+    if prop.kind == "leads_to":
+        return [Problem(turn=premise & bad, after=bad, cycle=bad)]
+    if prop.kind == "until":
+        waits = premise & bad
+        return [Problem(after=waits, cycle=waits), Problem(before=waits, turn=~premise & bad)]
+    raise EngineError("SW905", f"'{prop.name}' is not a liveness property, but {prop.kind}.")
+
+
+@dataclass(frozen=True)
+class Stems:
+    """How many steps lead to each state, before the turn and after it; `UNREACHED` where none."""
+
+    first: Ints
+    second: Ints
+
+
+def stems(graph: StateGraph, problem: Problem) -> Stems:
+    """Breadth-first search along the problem's stem."""
+    first = np.full(graph.n, UNREACHED, np.int32)
+    second = np.full(graph.n, UNREACHED, np.int32)
+    before, turn, after = (_mask(graph, m) for m in (problem.before, problem.turn, problem.after))
+    starts = graph.start()
+    early = starts[:0]
+    if problem.turn is not None:
+        early, starts = starts[before[starts] > 0], starts[turn[starts] > 0]
+    late = starts[after[starts] > 0]
+    first[early], second[late] = 0, 0
+    filled = np.array([len(early) + len(late)], np.int64)
+    queue = np.zeros(2 * graph.n + 1, np.int64)
+    queue[: filled[0]] = np.concatenate([2 * early, 2 * late + 1])
+    given = (graph.offsets, graph.targets, before, turn, after)
+    run(spread, graph.n + graph.m, given, (first, second, queue, filled))
+    return Stems(first, second)
+
+
+def _mask(graph: StateGraph, allowed: Bools | None) -> NDArray[Any]:
+    return np.ones(graph.n, np.uint8) if allowed is None else allowed.astype(np.uint8)

@@ -4,12 +4,23 @@ does not depend on how a graph is kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import builtins
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, assert_never
 
-from statewalk.dsl.declared import Promised
+from statewalk.checker.contract.search import Step
+from statewalk.checker.states.content import Content, content_of
+from statewalk.dsl.declared import Fairness, Promised
+from statewalk.dsl.kinds import PropertyKind
 from statewalk.dsl.model import Model, Property, Text
-from statewalk.dsl.view import FairChoice
+from statewalk.dsl.state.plain_view import PlainView, apply_writes
+from statewalk.dsl.values.stored import same_state
+from statewalk.dsl.view import FairChoice, State
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 
 CUT = -1
 """Stands for a state that a constraint refused."""
@@ -73,3 +84,141 @@ def conditions(model: Model, table: tuple[Label, ...]) -> tuple[Condition, ...]:
         text = f"{model.actions[action].label} choosing {choice.shown}"
         found.append(Condition(choice.fairness, action, text, choice))
     return tuple(found)
+
+
+@dataclass(frozen=True)
+class NotTaken:
+    """An action (or an option of a fair choice) that is enabled on the cycle and never taken.
+
+    ``enabled_at`` are positions on the cycle, 0 being its first state. A fair one is weakly fair
+    and not enabled at some position; the others are not fair.
+    """
+
+    action: int
+    label: str
+    fairness: Fairness
+    enabled_at: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Lasso:
+    """An endless behaviour: from ``initial`` (of `Model.initial_states`) the stem, then the cycle.
+
+    Without cycle steps nothing happens any more.
+    """
+
+    initial: int
+    stem: tuple[Step, ...]
+    cycle: tuple[Step, ...]
+    not_taken: tuple[NotTaken, ...] = ()
+
+    @property
+    def length(self) -> int:
+        """Transitions of stem and cycle."""
+        return len(self.stem) + len(self.cycle)
+
+
+@dataclass(frozen=True)
+class LivenessResult:
+    """What a graph says of one property: a lasso where one violates it.
+
+    ``vacuous``: no behaviour could violate it, not even an unfair one. ``unsound``: no lasso was
+    found, but the graph was cut. ``unfair``: no condition of fairness says that anything happens.
+    """
+
+    property: str
+    kind: PropertyKind
+    lasso: Lasso | None = None
+    vacuous: bool = False
+    unsound: bool = False
+    unfair: bool = False
+
+    @builtins.property
+    def verdict(self) -> Literal["holds", "violated"]:
+        """By what was found in the graph."""
+        return "holds" if self.lasso is None else "violated"
+
+
+Move = tuple[Label, Content]
+
+
+def why_not(
+    model: Model,
+    prop: Property,
+    states: Sequence[State],
+    loop: int,
+    truth: Mapping[str, Sequence[bool] | NDArray[Any]] | None = None,
+) -> str:
+    """Why states that return to the one at ``loop`` violate a liveness property no more; empty
+    where they do. The last is that state again; with only that one, nothing happens any more.
+
+    ``truth`` holds what the `predicates` say in each state, where they are not the model's own.
+    """
+    path = list(states[:-1]) if loop < len(states) - 1 else list(states)
+    told = truth or {
+        key: [bool(model.holds(predicate, PlainView(state))) for state in path]
+        for key, predicate in predicates([prop]).items()
+    }
+    goal = list(told[prop.name])[: len(path)]
+    premise = list(told.get(prop.name + PREMISE, [True] * len(path)))[: len(path)]
+    if _satisfied(prop.kind, goal, premise, loop):
+        return f"{prop.name} holds of it now"
+    contents = [content_of(model, state) for state in path[loop:]]
+    moves = [_moves(model, s, c) for s, c in zip(path[loop:], contents, strict=True)]
+    goals = [*contents[1:], contents[0]]
+    steps = [
+        label
+        for at, goal in zip(moves, goals, strict=True)
+        for label, to in at
+        if same_state(to, goal)
+    ]
+    found = conditions(model, tuple({label: None for at in moves for label, _ in at}))
+    for condition in found:
+        if not any(condition.takes(label) for label in steps) and _owed(condition, moves):
+            when = "again and again" if condition.fairness == "strong" else "all along"
+            return (
+                f"its cycle is not fair: {condition.label} is {condition.fairness}ly fair, "
+                f"possible {when} and never taken"
+            )
+    return ""
+
+
+def _owed(condition: Condition, moves: Sequence[Sequence[Move]]) -> bool:
+    """Whether a condition that a cycle does not take has to be taken there."""
+    enabled = [any(condition.takes(label) for label, _ in at) for at in moves]
+    match condition.fairness:
+        case "strong":
+            return any(enabled)
+        case "weak":
+            return all(enabled)
+        case _:
+            assert_never(condition.fairness)
+
+
+def _moves(model: Model, state: State, content: Content) -> list[Move]:
+    """The steps out of a state that change it, by what they are called, and where they lead."""
+    found: list[Move] = []
+    for action in model.actions:
+        for outcome in model.outcomes(action, state, []):
+            to = content_of(model, apply_writes(state, outcome.writes))
+            if not same_state(content, to):
+                found.append((Label(action.index, 0, outcome.fair), to))
+    return found
+
+
+def _satisfied(
+    kind: PropertyKind, goal: Sequence[bool], premise: Sequence[bool], loop: int
+) -> bool:
+    if kind == "eventually":
+        return any(goal)
+    if kind == "always_eventually":
+        return any(goal[loop:])
+    if kind == "eventually_always":
+        return all(goal[loop:])
+    if kind == "leads_to":
+        last = max((i for i, met in enumerate(goal) if met), default=-1)
+        return any(goal[loop:]) or not any(premise[last + 1 :])
+    for waits, met in zip(premise, goal, strict=True):  # until
+        if met or not waits:
+            return met
+    return False

@@ -5,23 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from statewalk.checker.contract.search import NO_ERROR, Finding, Pass
+from statewalk.checker.contract.search import NO_ERROR, Finding, Pass, SearchOptions
 from statewalk.checker.contract.stops import StoppedBy, stop_of
-from statewalk.checker.engines.small import Kept, SmallFirst
+from statewalk.checker.engines.table import Allowance, Kept, SmallFirst
+from statewalk.checker.liveness.conditions import LivenessResult
+from statewalk.checker.liveness.explore import built
 from statewalk.checker.machine.watch import interruptible
-from statewalk.checker.verdict.expected import expectation
+from statewalk.checker.verdict.judge import expectation
 from statewalk.dsl.assemble.build import MAX_ACTIONS
 from statewalk.dsl.errors import RunError
+from statewalk.dsl.model import Model, Property
 
-INCOMPLETE = "SW503"
 if TYPE_CHECKING:
     from statewalk.checker.contract.options import CheckOptions
-    from statewalk.checker.contract.search import Engine, Exploration, SearchOptions
+    from statewalk.checker.contract.search import Engine, Exploration
+    from statewalk.checker.liveness.conditions import Lasso, NotTaken
     from statewalk.checker.liveness.graph import StateGraph
-    from statewalk.checker.liveness.result import Lasso, LivenessResult, NotTaken
-    from statewalk.checker.liveness.small import Lists
     from statewalk.checker.verdict.judge import Checked
-    from statewalk.dsl.model import Model, Property
+
+
+INCOMPLETE = "SW503"
 
 ALLOW = "--allow-unsound takes the risk"
 _UNFAIR = (
@@ -110,8 +113,8 @@ class Liveness(Pass):
         return found
 
     def _decide(self, left: list[Property], found: Exploration) -> None:
+        from statewalk.checker.liveness.check import check_liveness
         from statewalk.checker.liveness.explore import PredicateRaisedError
-        from statewalk.checker.liveness.small import small_graph
 
         checked, asked, names = self.checked, self.asked, [p.name for p in left]
         limits = limits_of(asked, found)
@@ -130,27 +133,13 @@ class Liveness(Pass):
             checked.unchecked |= dict.fromkeys(names, why_cut(graph.stopped, asked))
             checked.unfinished = True
             return
-        _note(_results(checked.model, graph, left), checked, asked, found.engine, graph.n)
+        results = check_liveness(checked.model, graph, left)
+        _note(results, checked, asked, found.engine, graph.n)
         checked.unfinished |= (
             found.stopped in (None, "violation")
             and graph.stopped is not None
             and not (graph.stopped == "depth" and options.max_depth is None)
         )
-
-
-def _results(
-    model: Model, graph: StateGraph | Lists, properties: list[Property]
-) -> list[LivenessResult]:
-    """What a graph says of each property."""
-    from statewalk.checker.liveness.small import Lists, all_hold
-
-    if isinstance(graph, Lists):
-        if (found := all_hold(graph, properties)) is not None:
-            return found
-        graph = graph.work.graph()
-    from statewalk.checker.liveness.check import check_liveness as decide
-
-    return decide(model, graph, properties)
 
 
 def why_cut(stopped: StoppedBy | None, asked: SearchOptions) -> str:
@@ -263,3 +252,16 @@ def _said(found: NotTaken, cycle: tuple[object, ...]) -> str:
     if found.fairness == "none":
         return f"{found.label}: enabled {where}, not fair"
     return f"{found.label}: enabled {where}, {found.fairness}ly fair"
+
+
+def small_graph(
+    model: Model, limits: SearchOptions, properties: tuple[Property, ...], kept: Kept
+) -> StateGraph | None:
+    """The state graph; None where building it is too much work for plain Python. Steps
+    that a search ``kept`` are not taken again.
+
+    Raises:  PredicateRaisedError
+    """
+    allowance = Allowance()
+    work = built(model, allowance.limited(limits), properties, kept.steps_of(model))
+    return None if allowance.used_up else work.graph()

@@ -29,10 +29,8 @@ from statewalk.checker.native.kernels.orbit_arrays import HIDDEN, OrbitTables, m
 from statewalk.checker.native.learn.memo import Growing, Memo
 from statewalk.checker.native.state import Search
 from statewalk.checker.native.workers import Worker
-from statewalk.checker.symmetry import programs
 from statewalk.checker.symmetry.breaking import STATES, Sample
-from statewalk.checker.symmetry.facts import Slice
-from statewalk.checker.symmetry.programs import Fact, Lanes
+from statewalk.checker.symmetry.facts import APART, LANES, SELF, Fact, Lanes, Slice
 from statewalk.dsl.errors import EngineError
 
 _FACTS = 64  # that relate members, in a state: room to begin with
@@ -76,7 +74,7 @@ class LearnedOrbits:
         facts = self.colouring.facts
         self._cell = np.array([cell + 1 for cell in facts.cell], np.uint64)
         self._always = np.array(self.colouring.base[: self.lanes], np.uint64)
-        self._constants = np.array([programs.LANES, programs.SELF, programs.APART], np.uint64)
+        self._constants = np.array([LANES, SELF, APART], np.uint64)
 
     def refresh(self) -> None:
         """Take in the values that are new since the last time."""

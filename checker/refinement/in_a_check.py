@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from statewalk.checker.contract.search import Exploration, Finding, Pass, SearchOptions
-from statewalk.checker.liveness import again
+from statewalk.checker.liveness import conditions
 from statewalk.checker.liveness.explore import PredicateRaisedError
 from statewalk.checker.liveness.graph import Ints
 from statewalk.checker.liveness.in_a_check import (
@@ -285,7 +285,7 @@ def why_not_refused(model: Model, prop: Property, states: Sequence[State], loop:
     for asked in liveness_of(both.other.model):
         truth = said_along(*both.sights, both.other, asked)
         if truth is not None:
-            why = again.why_not(model, asked, states, loop, truth)
+            why = conditions.why_not(model, asked, states, loop, truth)
             if not why:
                 return ""
     return why

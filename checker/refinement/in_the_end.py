@@ -13,9 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from statewalk.checker.liveness.check import check_liveness
-from statewalk.checker.liveness.conditions import predicates
+from statewalk.checker.liveness.conditions import LivenessResult, predicates
 from statewalk.checker.liveness.graph import Bools, Ints, pack
-from statewalk.checker.liveness.result import LivenessResult
 from statewalk.checker.refinement.space import Space
 from statewalk.dsl.model import Model, Property
 

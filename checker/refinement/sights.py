@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from statewalk.checker.liveness.graph import Ints
 from statewalk.checker.refinement.space import Space
-from statewalk.checker.states.alike import by_names, check_members
 from statewalk.checker.states.content import content_of, domain_in
+from statewalk.checker.states.diff import by_names, check_members
 from statewalk.dsl.errors import RunError, SpecError, StatewalkError, did_you_mean, place_of
 from statewalk.dsl.model import Model
 from statewalk.dsl.state.plain_view import PlainView

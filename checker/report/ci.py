@@ -15,15 +15,14 @@ from xml.etree import ElementTree as Xml
 from statewalk.checker.machine.installed import source
 from statewalk.checker.report.trace import trace_page
 from statewalk.checker.verdict import exits
-from statewalk.checker.verdict.expected import TO_HOLD
-from statewalk.checker.verdict.result import held_vacuously
+from statewalk.checker.verdict.judge import TO_HOLD
+from statewalk.checker.verdict.run import held_vacuously
 from statewalk.dsl.errors import Span, printable
 
 if TYPE_CHECKING:
     from statewalk.checker.traces.trace import Trace
     from statewalk.checker.verdict.evidence import Violation
-    from statewalk.checker.verdict.result import PropertyResult, Result
-    from statewalk.checker.verdict.run import Run
+    from statewalk.checker.verdict.run import PropertyResult, Result, Run
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _TITLED = re.compile(r"(.*?,title=)([^:]*?)(?: \[([^:]*)\])?(::.*)")

@@ -9,9 +9,8 @@ from statewalk.checker.report.page import Page, plural
 from statewalk.checker.states.shortening import cut
 
 if TYPE_CHECKING:
-    from statewalk.checker.graph.ask import Answer
+    from statewalk.checker.graph.ask import Answer, Found
     from statewalk.checker.graph.dataset import About
-    from statewalk.checker.graph.paths import Found
 
 _CELL = 60
 

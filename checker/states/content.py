@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from inspect import getattr_static
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.states.showing import text_of
+from statewalk.checker.states.shortening import text_of
 from statewalk.dsl.errors import StatewalkError
 from statewalk.dsl.flows.kept import is_run, shown
 from statewalk.dsl.state.roles import Field, Role

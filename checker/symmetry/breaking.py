@@ -19,10 +19,9 @@ from typing import Any
 from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.states.attempts import Attempt, attempts
 from statewalk.checker.states.fingerprints import Fingerprints
-from statewalk.checker.states.showing import text_of
+from statewalk.checker.states.shortening import text_of
 from statewalk.checker.symmetry.colours import Colouring
-from statewalk.checker.symmetry.families import action_name, name_of
-from statewalk.checker.symmetry.group import Renaming, Symmetry
+from statewalk.checker.symmetry.group import Renaming, Symmetry, action_name, name_of
 from statewalk.dsl.errors import Span, SpecError
 from statewalk.dsl.model import Action, Property
 from statewalk.dsl.state.plain_view import PlainView, apply_writes

@@ -21,8 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from statewalk.checker.states.fingerprints import Fingerprints
-from statewalk.checker.symmetry.facts import Facts, Slice
-from statewalk.checker.symmetry.programs import APART, Fact, Lanes, added, join, mix, run
+from statewalk.checker.symmetry.facts import APART, Fact, Facts, Lanes, Slice, added, join, mix, run
 from statewalk.dsl.values.canonical import intern_key
 from statewalk.dsl.view import State
 

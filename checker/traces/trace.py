@@ -11,7 +11,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import pairwise
+from html import escape
+from itertools import groupby, pairwise
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
@@ -23,12 +24,10 @@ from statewalk.checker.states.content import (
     choice_text,
     content_of,
     short_names,
+    show_field,
 )
 from statewalk.checker.states.diff import Change, changes
-from statewalk.checker.states.shortening import fit
-from statewalk.checker.states.showing import text_of
-from statewalk.checker.traces.state import TraceState
-from statewalk.checker.traces.truths import Truth, truths
+from statewalk.checker.states.shortening import fit, fit_in_lines, text_of
 from statewalk.dsl.declared import Fairness
 from statewalk.dsl.errors import StatewalkError, printable
 from statewalk.dsl.kinds import OfKind
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from statewalk.dsl.view import State
 
 
-_NOTEBOOK = "statewalk.checker.traces.exports.notebook"
+_NOTEBOOK = "statewalk.checker.traces.exports.lanes"
 _LOOP = 40  # characters of the value of a comprehension's variable
 
 
@@ -121,7 +120,7 @@ class Trace(OfKind):
     """A finite sequence of states and steps: ``contents[i]`` is the state before ``steps[i]``.
 
     ``loop`` is the index of the state to which the last step returns (a lasso), if it does.
-    ``truths`` holds, by property, its truth in each state (see `checker.traces.truths`).
+    ``truths`` holds, by property, its truth in each state (see `checker.traces.trace`).
     ``error`` is the text of the exception that ended it; a last step that is not completed has no
     state after it. ``names`` says how shared state is shown. ``abstract`` is how the model sees it
     that is refined. ``model`` is what took the steps; a trace from a file has none.
@@ -347,3 +346,140 @@ def states_of(model: Model, finding: Finding) -> list[State]:
             break
         states.append(taken.state)
     return states
+
+
+_LEFT = ' style="text-align: left"'  # notebooks align cells themselves
+
+
+class TraceState(Mapping[str, Any]):
+    """A state by the names of its fields, as reports show them: ``state["Client#0.inbox"]``."""
+
+    def __init__(self, at: int, content: Content, names: Mapping[str, str]) -> None:
+        self.at = at
+        self._fields = {show_field(path, names): value for path, value in content.items()}
+
+    def __getitem__(self, name: str) -> Any:
+        return self._fields[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+    def __str__(self) -> str:
+        wide = max(map(len, self), default=0)
+        lines = (f"{name:<{wide}}  {text_of(value)}" for name, value in self.items())
+        return "\n".join(printable(line) for line in lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td{_LEFT}>{_safe(name)}</td>"
+            f"<td{_LEFT}><code>{_safe(text_of(value))}</code></td></tr>"
+            for name, value in self.items()
+        )
+        return f"<p>state {self.at}</p><table>{rows}</table>"
+
+    def _repr_markdown_(self) -> str:
+        lines = [f"| state {self.at} | |", "| --- | --- |"]
+        lines += [f"| {_cell(name)} | {_cell(text_of(value))} |" for name, value in self.items()]
+        return "\n".join(lines) + "\n"
+
+
+def _safe(text: str) -> str:
+    return escape(printable(text))
+
+
+def _cell(text: str) -> str:
+    """A text in a table of Markdown: nothing in it ends the cell or is markup."""
+    found = _safe(text)
+    for sign in "\\`*_[]|~":
+        found = found.replace(sign, f"&#{ord(sign)};")
+    return found
+
+
+Truth = tuple[bool | None, ...]
+"""Per state of a trace; None where the property raises, or where there is no step to speak of"""
+
+
+def truths(model: Model, states: Sequence[State]) -> dict[str, Truth]:
+    """Per property its truth in each of these states.
+
+    A property of steps has it at the state that the step leads to. Of a liveness property it is
+    what should come true in the end; its premise, if it has one, is listed apart.
+    """
+    found: dict[str, Truth] = {}
+    for prop in model.properties:
+        if prop.of_kind.over == "specs":  # true of behaviours only
+            continue
+        on_step = prop.of_kind.over == "steps"
+        predicates = {prop.name: prop.whole}
+        if prop.premise is not None:
+            predicates = {f"{prop.name} (premise)": prop.premise, **predicates}
+        for name, predicate in predicates.items():
+            values: list[bool | None] = []
+            for at, state in enumerate(states):
+                before = states[at - 1] if on_step and at else None
+                try:
+                    values.append(
+                        None
+                        if on_step and before is None
+                        else model.holds(
+                            predicate,
+                            PlainView(state),
+                            PlainView(before) if before is not None else None,
+                        )
+                    )
+                except Exception:
+                    values.append(None)
+            found[name] = tuple(values)
+    return found
+
+
+def runs(truth: Truth) -> Mapping[bool, list[str]]:
+    """Where a property is true and where false, as ``0-3`` and ``5``."""
+    result: dict[bool, list[str]] = {True: [], False: []}
+    for value, (first, last) in _stretches(truth):
+        if value is not None:
+            result[value].append(str(first) if first == last else f"{first}-{last}")
+    return result
+
+
+def _stretches(truth: Truth) -> Iterator[tuple[bool | None, tuple[int, int]]]:
+    for value, group in groupby(enumerate(truth), key=lambda pair: pair[1]):
+        places = [at for at, _ in group]
+        yield value, (places[0], places[-1])
+
+
+_LABEL, _ONLY = 240, 60  # characters of a choice, and of one that had no other option
+Part = tuple[str, str]
+"""A text, and what it is: "actor", "action", or anything else ("")."""
+
+
+def label_of(trace: Trace, step: TraceStep) -> str:
+    """A step on one line."""
+    return "".join(text for text, _ in label_parts(trace, step))
+
+
+def label_parts(trace: Trace, step: TraceStep) -> list[Part]:
+    """The parts of a step's line."""
+    parts: list[Part] = []
+    actor = "" if step.actor is None else repr(step.actor)
+    if actor := trace.names.get(actor.partition("#")[0], actor):
+        parts += [(actor, "actor"), (" · ", "dim")]
+    arguments = ", ".join(f"{n}={_chosen(v)}" for n, v in step.arguments)
+    parts.append((step.action, "action"))
+    if arguments:
+        parts.append((f"({arguments})", ""))
+    chosen = [choice_text(c.name, _chosen(c.value)) for c in step.choices]
+    chosen += [choice_text(c.name, fit(c.value, _ONLY)) for c in step.only]
+    if chosen:
+        parts += [(" · ", "dim"), (", ".join(chosen), "")]
+    return parts
+
+
+def _chosen(value: Any) -> str:
+    """What tells a step from others: broken into lines later rather than cut."""
+    return fit_in_lines(value, _ONLY, _LABEL)

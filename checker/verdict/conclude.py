@@ -12,13 +12,20 @@ from statewalk.checker.engines.table import EngineEntry
 from statewalk.checker.states.json import plain
 from statewalk.checker.symmetry.group import Symmetry
 from statewalk.checker.traces.trace import Trace, build, final_states
-from statewalk.checker.verdict import expected, judge
-from statewalk.checker.verdict.evidence import Evidence, Failure, NeverFired, Notice, Violation
+from statewalk.checker.verdict import judge
+from statewalk.checker.verdict.evidence import (
+    Evidence,
+    Failure,
+    NeverFired,
+    Notice,
+    Violation,
+    describe,
+    failed_assertion,
+    failure_of,
+)
 from statewalk.checker.verdict.explain import explain
-from statewalk.checker.verdict.failure import describe, failed_assertion, failure_of
 from statewalk.checker.verdict.guards import blocked, never_fired
-from statewalk.checker.verdict.result import Counts, PropertyResult, Result, held_vacuously
-from statewalk.checker.verdict.run import Run
+from statewalk.checker.verdict.run import Counts, PropertyResult, Result, Run, held_vacuously
 from statewalk.dsl.declared import FAIRNESSES
 from statewalk.dsl.errors import SpecError, StatewalkError, printable
 from statewalk.dsl.model import Model
@@ -45,7 +52,7 @@ def conclude(
     evidence = _evidence(checked, entry, results, traces)
     differs: tuple[str, ...] | None = None
     if evidence.expectation is not None:
-        differs = expected.unexpected(checked, evidence.expectation, verdict, results)
+        differs = judge.unexpected(checked, evidence.expectation, verdict, results)
         evidence = replace(evidence, unexpected=differs or ())
     notices = tuple(_notices(checked, evidence, results, met=differs == ()))
     result = Result(
@@ -72,7 +79,7 @@ def _evidence(
 ) -> Evidence:
     model, found, options = checked.model, checked.exploration, checked.options
     n = found.counts.distinct
-    expect = expected.expectation(model, options.config)
+    expect = judge.expectation(model, options.config)
     error = checked.findings.get(NO_ERROR)
     unreached = [r.name for r in results if r.of_kind.witness and r.verdict == "violated"]
     auxiliary = [f"{f.owner}.{f.name}" for f in model.fields.values() if f.auxiliary]
@@ -95,8 +102,8 @@ def _evidence(
         collision=None if entry.compares_states else min(1.0, n * n / 2.0 ** (options.bits + 1)),
         fairness=_fairness(model),
         symmetry=_symmetry(checked) if judge.uses_symmetry(model, options) else (),
-        expectation=expect if expect is None or expected.is_compared(checked, expect) else None,
-        left_out=expected.left_out(checked, expect) if expect is not None else (),
+        expectation=expect if expect is None or judge.is_compared(checked, expect) else None,
+        left_out=judge.left_out(checked, expect) if expect is not None else (),
         sources=model.origins,
         statistics=found.statistics,
         graph=checked.graph,

@@ -16,8 +16,17 @@ from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.states.content import content_of, short_names, value_of
 from statewalk.checker.traces.trace import final_states
-from statewalk.checker.verdict.evaluate import Captured, captured, evaluate, namespace_of, values_in
-from statewalk.checker.verdict.spec_text import function_at, function_named, line_of, lines_of
+from statewalk.checker.verdict.spec_text import (
+    Captured,
+    captured,
+    evaluate,
+    function_at,
+    function_named,
+    line_of,
+    lines_of,
+    namespace_of,
+    values_in,
+)
 from statewalk.dsl.errors import Span, StatewalkError
 from statewalk.dsl.loader import load
 from statewalk.dsl.state.plain_view import PlainView, apply_writes

@@ -25,7 +25,7 @@ MAY_READ_A_CLOCK = {
     "checker/compare/compare.py": LIMIT,
     "checker/diary/play.py": PROGRESS,
     "checker/engines/reference.py": LIMIT,
-    "checker/engines/small.py": SAME,
+    "checker/engines/table.py": SAME,
     "checker/explore/answering.py": LIMIT,
     "checker/explore/seek.py": LIMIT,
     "checker/graph/ask.py": LIMIT,
@@ -55,7 +55,7 @@ MAY_READ_A_CLOCK = {
     "checker/scenarios/make.py": LIMIT,
     "checker/spark/driver/stages.py": PROGRESS,
     "checker/spark/session/session.py": WAITS,
-    "checker/walk/around.py": LIMIT,
+    "checker/behaviours/walk.py": LIMIT,
 }
 
 _TIMERS = ("Timer", "setitimer", "alarm")

@@ -13,8 +13,7 @@ ENTERS: dict[str, str] = {
     ),
     "checker/commands": (
         "Model dsl/caches dsl/fizz/convert dsl/words api behaviours compare contract diary engines "
-        "explore graph library machine page refinement report spark/session states traces verdict "
-        "walk"
+        "explore graph library machine page refinement report spark/session states traces verdict"
     ),
     "checker/commands/behaviours": (
         "Model api behaviours commands/arguments conform conforming contract "
@@ -36,11 +35,11 @@ ENTERS: dict[str, str] = {
     "checker/disk": "dsl/errors dsl/files dsl/model contract machine native quick",
     "checker/engines": "Model dsl/source dsl/state dsl/values contract machine states symmetry",
     "checker/explore": (
-        "Model dsl/annotations dsl/binding dsl/state dsl/values contract engines machine page "
-        "report states traces/trace verdict walk"
+        "Model dsl/annotations dsl/binding dsl/state dsl/values behaviours contract engines "
+        "machine page report states traces/trace verdict"
     ),
     "checker/graph": (
-        "Model dsl/values contract engines machine native spark states traces/exports verdict"
+        "Model dsl/values contract engines machine native states traces/exports verdict"
     ),
     "checker/history": "dsl/errors",
     "checker/history/certify": "dsl/library history/clock history/data",
@@ -70,7 +69,9 @@ ENTERS: dict[str, str] = {
         "Model dsl/binding dsl/lowering dsl/source dsl/state dsl/values dsl/words contract engines "
         "native/kernels native/learn"
     ),
-    "checker/page": "Model dsl/values compare contract machine report states traces verdict walk",
+    "checker/page": (
+        "Model dsl/values behaviours compare contract machine report states traces verdict"
+    ),
     "checker/refinement": (
         "Model dsl/state dsl/values contract engines liveness states traces verdict"
     ),
@@ -80,20 +81,19 @@ ENTERS: dict[str, str] = {
     ),
     "checker/scenarios": "Model dsl/state dsl/values conform contract machine states",
     "checker/spark": "Model contract machine native",
-    "checker/spark/driver": "dsl/errors dsl/model contract native spark/session spark/tasks",
+    "checker/spark/driver": (
+        "dsl/errors dsl/model contract disk/runs native spark/session spark/tasks"
+    ),
     "checker/spark/session": "dsl/errors machine",
-    "checker/spark/tasks": "dsl/errors dsl/files machine native",
+    "checker/spark/tasks": "dsl/errors dsl/files disk/runs machine native",
     "checker/states": "Model dsl/fizz/runtime dsl/flows dsl/state dsl/values",
     "checker/symmetry": "Model dsl/state dsl/values contract states",
     "checker/traces": "Model dsl/state dsl/values dsl/words contract machine states",
-    "checker/traces/exports": (
-        "Model dsl/state dsl/values engines states traces/labels traces/trace"
-    ),
+    "checker/traces/exports": ("Model dsl/state dsl/values engines states traces/trace"),
     "checker/verdict": (
         "Model dsl/loader dsl/lowering dsl/source dsl/state dsl/values contract engines states "
         "symmetry traces"
     ),
-    "checker/walk": ("Model dsl/state behaviours/guided contract engines states traces verdict"),
     "dsl/assemble": (
         "binding blocks declared errors flows kinds lowering model source state values view words"
     ),

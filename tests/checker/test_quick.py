@@ -9,8 +9,8 @@ import pytest
 
 from statewalk.checker import disk, quick
 from statewalk.checker.contract.search import SearchOptions
-from statewalk.checker.engines import reference, small
-from statewalk.checker.engines.small import SmallFirst
+from statewalk.checker.engines import reference, table
+from statewalk.checker.engines.table import SmallFirst
 from statewalk.checker.machine import ahead
 from statewalk.dsl.loader import load
 from tests.cases import some
@@ -52,7 +52,7 @@ def test_specs(spec: str) -> None:
 
 
 def test_a_check_without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(small, "SECONDS", 0.0)
+    monkeypatch.setattr(table, "SECONDS", 0.0)
     monkeypatch.setattr(quick, "are_kept", lambda: False)
     options = SearchOptions(properties=("Assertion",))
     model = load(str(ROOT / "models/kafka/init_pid.py"), {})

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from statewalk.checker.cli import main
-from statewalk.checker.explore.server import Server
+from statewalk.checker.explore.answering import Server
 from tests.docs.blocks import ELSEWHERE, NOT_RUN, PAGES, WALKS, Piece, Step, Walk, pieces
 from tests.places import ROOT
 

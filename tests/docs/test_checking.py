@@ -16,7 +16,7 @@ from statewalk.checker.cli import main, make_parser
 from statewalk.checker.commands import COMMANDS as COMMANDS_THERE_ARE
 from statewalk.checker.traces.exports import FORMATS
 from statewalk.checker.verdict import exits
-from statewalk.checker.verdict.result import Result
+from statewalk.checker.verdict.run import Result
 from tests.places import ROOT
 
 FOLDER = ROOT / "docs/reference"

@@ -15,8 +15,7 @@ from statewalk.checker import native
 from statewalk.checker.behaviours.guided import Guided, follow, read_steps
 from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.engines import reference
-from statewalk.checker.traces.labels import label_of
-from statewalk.checker.traces.trace import Trace, build
+from statewalk.checker.traces.trace import Trace, build, label_of
 from statewalk.models.kafka.replication_rows import ROWS, Row
 from tests.cases import slow, some
 from tests.models.kafka import FOLDER, counts, loaded, reached, violated

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from statewalk.checker.conform.answer import Conformance
     from statewalk.checker.conform.followed import Followed
     from statewalk.checker.conforming import Asked, Question
-    from statewalk.checker.graph.shown import Shown
+    from statewalk.checker.graph.dataset import Shown
     from statewalk.dsl.model import Model
 
 
@@ -121,8 +121,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _one(arguments: argparse.Namespace, question: Question) -> int:
     """Follow the logs of one run."""
-    from statewalk.checker.report.systems.conform import as_json, conform_page, verdict_of
-    from statewalk.checker.report.systems.conform_runs import to_junit
+    from statewalk.checker.report.conform import as_json, conform_page, to_junit, verdict_of
 
     followed = question.followed(arguments.logs)
     page = conform_page(followed, streams.width(), full=arguments.full)
@@ -142,11 +141,11 @@ def _one(arguments: argparse.Namespace, question: Question) -> int:
 def _many(arguments: argparse.Namespace, asked: Asked, question: Question) -> int:
     """Follow the logs of every run in a folder."""
     from statewalk.checker.conforming import runs_in
-    from statewalk.checker.report.systems.conform_runs import runs_json, runs_page, to_junit
+    from statewalk.checker.report.conform import runs_json, runs_page, to_junit
 
     model, runs = question.model, runs_in(arguments.logs[0])
     if arguments.graph:  # a mistake is told before the work
-        from statewalk.checker.graph.shown import graph_of
+        from statewalk.checker.graph.dataset import graph_of
 
         graph_of(arguments.graph, model)
     answers = _answers(arguments, asked, question, runs)
@@ -195,8 +194,8 @@ def _again(arguments: argparse.Namespace) -> str:
 
 def _graph(folder: str, model: Model, answers: Sequence[Conformance]) -> Shown:
     """Which states of a graph the runs showed."""
-    from statewalk.checker.graph.shown import shown_of
-    from statewalk.checker.report.systems.conform_runs import shown_by
+    from statewalk.checker.graph.dataset import shown_of
+    from statewalk.checker.report.conform import shown_by
 
     return shown_of(folder, model, shown_by(answers).states)
 

@@ -68,10 +68,10 @@ def run(arguments: argparse.Namespace) -> int:
     from statewalk.checker.api import load_within
     from statewalk.checker.contract.options import CheckOptions, read_settings
     from statewalk.checker.machine.limits import Interruptions, within
-    from statewalk.checker.report.systems.cover import as_json, cover_page
-    from statewalk.checker.scenarios.files import Files
+    from statewalk.checker.report.cover import as_json, cover_page
     from statewalk.checker.scenarios.make import Enough, Made
     from statewalk.checker.scenarios.reached import Bounds, reach
+    from statewalk.checker.scenarios.scenario import Files
 
     constants = read_settings(arguments.settings).fixed
     limits = CheckOptions(config=arguments.config, timeout=arguments.timeout)

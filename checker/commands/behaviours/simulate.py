@@ -106,9 +106,8 @@ def _write(
     from statewalk.checker.conform.follow import said_of
     from statewalk.checker.conform.steps import Steps
     from statewalk.checker.machine.watch import CutShort, Watchdog
-    from statewalk.checker.scenarios.files import Files
     from statewalk.checker.scenarios.make import Enough
-    from statewalk.checker.scenarios.scenario import Fields, scenario_of
+    from statewalk.checker.scenarios.scenario import Fields, Files, scenario_of
 
     steps = Steps(model)
     fields = Fields(model, steps)
@@ -130,11 +129,11 @@ def _write(
 def _finding(page: Page, model: Model, found: Simulation, out: str | None) -> str:
     """Say what the last walk met, as a check does; its kind."""
     from statewalk.checker.contract.search import NO_ERROR
-    from statewalk.checker.report.findings import show_failure, show_violation
+    from statewalk.checker.report.check import show_failure, show_violation
     from statewalk.checker.traces.trace import build
     from statewalk.checker.verdict.conclude import violation_of
-    from statewalk.checker.verdict.failure import failure_of
-    from statewalk.checker.verdict.result import PropertyResult, Result
+    from statewalk.checker.verdict.evidence import failure_of
+    from statewalk.checker.verdict.run import PropertyResult, Result
 
     first = min(found.findings.values(), key=lambda f: (f.kind != "error", f.length, f.property))
     trace = build(model, first)

@@ -171,7 +171,7 @@ def _packages() -> Iterator[Finding]:
 
 
 def _java() -> Finding:
-    from statewalk.checker.spark.session.java import find_java
+    from statewalk.checker.spark.session.settings import find_java
     from statewalk.dsl.errors import RunError
 
     try:

@@ -27,7 +27,7 @@ from statewalk.checker.verdict import exits
 from statewalk.dsl.errors import did_you_mean, one_line, printable
 
 if TYPE_CHECKING:
-    from statewalk.checker.verdict.result import Result
+    from statewalk.checker.verdict.run import Result
     from statewalk.dsl.declared import Configuration, Expectation
 
 _LOOK = 0.2  # seconds between two looks whether the user wants to end
@@ -236,7 +236,7 @@ def _told(folder: Path, printed: str) -> Told:
 
 def _results(file: Path) -> list[Result]:
     """What a check left, in the order of its configurations."""
-    from statewalk.checker.verdict.result import read_result
+    from statewalk.checker.verdict.run import read_result
 
     try:
         data = json.loads(file.read_text(encoding="utf-8"))

@@ -23,12 +23,11 @@ from statewalk.checker.machine.files import write_text
 from statewalk.checker.machine.limits import Interruptions
 from statewalk.checker.machine.places import files_of_specs
 from statewalk.checker.report.page import Page, plural
-from statewalk.checker.report.since import since_page
+from statewalk.checker.report.progress import since_page
 from statewalk.checker.verdict import exits
 
 if TYPE_CHECKING:
-    from statewalk.checker.verdict.result import Result
-    from statewalk.checker.verdict.run import Run
+    from statewalk.checker.verdict.run import Result, Run
 
 OPTION = "--watch"
 _LOOK = 0.2  # seconds between two looks
@@ -175,7 +174,7 @@ class WatchedCheck:
 
     def done(self) -> Page | None:
         """What is not as it was before."""
-        from statewalk.checker.verdict.result import read_result
+        from statewalk.checker.verdict.run import read_result
 
         self.mistaken = True
         try:

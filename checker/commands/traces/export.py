@@ -86,7 +86,7 @@ def _text(arguments: argparse.Namespace) -> str:
 
     trace = load_trace(arguments.source)
     if arguments.format == "itf":
-        from statewalk.checker.traces.exports.itf import to_itf
+        from statewalk.checker.traces.exports.plain import to_itf
 
         return to_itf(trace, mbt=arguments.mbt)
     return export_trace(trace, arguments.format)

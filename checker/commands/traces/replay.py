@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     from statewalk.checker.commands.elsewhere import ask_to_run
     from statewalk.checker.library import spec_path
     from statewalk.checker.machine.limits import Interruptions, within
-    from statewalk.checker.report.replay import replay_page
+    from statewalk.checker.report.trace import replay_page
     from statewalk.checker.traces.reading import load_trace
     from statewalk.dsl.errors import RunError
 

@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     from statewalk.checker.machine import streams
     from statewalk.checker.machine.files import write_text
     from statewalk.checker.machine.limits import Interruptions, within
-    from statewalk.checker.report.replay import replay_page
+    from statewalk.checker.report.trace import replay_page
     from statewalk.checker.traces.reading import load_trace
     from statewalk.checker.verdict.exits import DIVERGED, HOLDS
 

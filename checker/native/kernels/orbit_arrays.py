@@ -46,7 +46,7 @@ class OrbitTables(NamedTuple):
     argument: Array  # int32: a member, or -1 - node within the fact
     cell: Array  # (K,) uint64: number of the cell, from 1
     always: Array  # (L,) uint64: what constant fields add
-    constants: Array  # (3, 2) uint64, see `checker.symmetry.programs`
+    constants: Array  # (3, 2) uint64, see `checker.symmetry.facts`
 
 
 class OrbitScratch(NamedTuple):

@@ -51,7 +51,7 @@ def _join(t, first, second, lane):
 def _run(t, s, fact, colours, me):
     """What a fact comes to under colours, as seen by a member or (-1) by nobody: its last node.
 
-    Slow twin:  statewalk.checker.symmetry.programs.run
+    Slow twin:  statewalk.checker.symmetry.facts.run
     """
     start = t.node_start[fact]
     count = int64(t.node_count[fact])

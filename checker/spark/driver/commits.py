@@ -14,15 +14,18 @@ them: what a task of a dead driver still writes cannot be mistaken for anything.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from statewalk.checker.contract.saved import MANIFEST
-from statewalk.checker.native.checkpoints import Manifest, Totals, Writer
+from statewalk.checker.native.checkpoints import Manifest, Writer, totals_of
 from statewalk.checker.native.checkpoints_read import check_totals
+from statewalk.checker.native.kernels.arrays import Array
 from statewalk.checker.native.manifests import (
     Damaged,
     Identity,
@@ -33,7 +36,7 @@ from statewalk.checker.native.manifests import (
     shaped,
     write_manifest,
 )
-from statewalk.checker.spark.tasks.files import Part, Stored
+from statewalk.checker.spark.tasks.files import Part, Stored, opened
 from statewalk.dsl.errors import RunError
 
 if TYPE_CHECKING:
@@ -41,29 +44,20 @@ if TYPE_CHECKING:
     from statewalk.checker.native.states import Level
     from statewalk.dsl.model import Model
 
-FORMAT = 5
+
+FORMAT = 6
 _OURS = ("level-", "rows-", "seen-", "early-", "values-", "aside-", "missed-", "learned-",
          "sent-")  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Committed:
-    """What a manifest says: the search as it was before its last level is expanded."""
+class Parts:
+    """The files of a search: of the driver's levels, of each level of tasks, of visited states."""
 
-    depth: int
     buckets: int
     early: Stored
     levels: tuple[tuple[Part, ...], ...]
     runs: tuple[tuple[Part, ...], ...]
-    totals: Totals
-    run: str = ""
-    values: tuple[str, ...] = ()
-    digests: Mapping[str, tuple[int, str]] = field(default_factory=dict)
-
-    @property
-    def manifest(self) -> Manifest:
-        """What of it every manifest has."""
-        return Manifest(self.run, self.depth, self.values, self.digests, self.totals, ())
 
     def files(self) -> Iterator[Stored]:
         """All files that tasks wrote, each once."""
@@ -74,6 +68,13 @@ class Committed:
                     if stored is not None:
                         found[stored.name] = stored
         yield from found.values()
+
+
+@dataclass(frozen=True)
+class Committed(Manifest):
+    """What a manifest says: the search as it was before its last level is expanded."""
+
+    spark: Parts
 
 
 class Committer(Writer):
@@ -91,26 +92,18 @@ class Committer(Writer):
     def level(self, depth: int, level: Level, links: Column) -> None:
         """Levels are files of tasks, or in one that is written when the first of these begins."""
 
-    def write(self, search: Search, about: Committed) -> None:
+    def write(self, search: Search, parts: Parts) -> None:
         """Make everything up to the level to be expanded next final, if that can be done."""
-        if self.trying(lambda: self._write_all(search, about)):
-            self.note(about.depth, search.seconds)
+        depth = len(search.links) - 1
+        if self.committed != depth and self.trying(lambda: self._write_all(search, depth, parts)):
+            self.note(depth, search.seconds)
             with suppress(OSError):  # one more file does no harm
-                self.clear({*self.values, *(stored.name for stored in about.files())})
+                self.clear({*self.values, *(stored.name for stored in parts.files())})
 
-    def _write_all(self, search: Search, about: Committed) -> None:
+    def _write_all(self, search: Search, depth: int, parts: Parts) -> None:
         self.write_values(search.layout)
-        manifest = {
-            "format": FORMAT,
-            "key": self.key,
-            "spec": search.model.path,
-            "constants": {k: repr(v) for k, v in search.model.constants.items()},
-            **asdict(about),
-            "run": self.run,
-            "values": self.values,
-            "digests": self.files,
-        }
-        write_manifest(self.folder, manifest, keep=False)
+        manifest = self._manifest(search, depth, totals_of(search))
+        write_manifest(self.folder, {**manifest, "format": FORMAT, "spark": asdict(parts)}, False)
 
     def clear(self, keep: set[str]) -> None:
         """Remove our files, but for some."""
@@ -138,7 +131,10 @@ def read(folder: Path, key: Identity, model: Model) -> Committed:
     try:
         manifest = read_manifest(path)
         refuse_another(folder, manifest, FORMAT, key)
-        return _committed(manifest, model)
+        found = shaped(Committed, manifest)
+        check_totals(found.totals, model)
+        _check(found)
+        return found
     except FileNotFoundError:
         raise nothing_saved(folder) from None
     except Damaged as damage:
@@ -147,16 +143,59 @@ def read(folder: Path, key: Identity, model: Model) -> Committed:
         raise damaged([f"{path} does not describe a search ({error})"]) from None
 
 
-def _committed(manifest: Mapping[str, Any], model: Model) -> Committed:
-    found = shaped(Committed, manifest)
-    totals = found.totals
-    check_totals(totals, model)
-    parts = [part for parts in (*found.levels, *found.runs) for part in parts]
-    if any(not 0 <= part.first <= part.end <= found.buckets or part.n < 0 for part in parts):
+def _check(found: Committed) -> None:
+    about, totals = found.spark, found.totals
+    parts = [part for parts in (*about.levels, *about.runs) for part in parts]
+    if any(not 0 <= part.first <= part.end <= about.buckets or part.n < 0 for part in parts):
         raise ValueError("its parts are not those of its buckets")
-    if not set(found.values) <= found.digests.keys():
+    if not set(found.values) <= found.files.keys():
         raise ValueError("its values are in no file")
-    sizes = [part.n for part in found.levels[-1]]
+    sizes = [part.n for part in about.levels[-1]]
     if not sizes or sum(sizes) > totals.initial + sum(totals.fresh):
         raise ValueError("its counts are not those of its levels")
-    return found
+
+
+@dataclass(frozen=True)
+class FileLevel:
+    """A level in files, in the order of fingerprints."""
+
+    folder: str
+    parts: tuple[Part, ...]
+
+    @cached_property
+    def n(self) -> int:
+        """Number of states."""
+        return sum(part.n for part in self.parts)
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """The position of each part's first state."""
+        found, at = [], 0
+        for part in self.parts:
+            found.append(at)
+            at += part.n
+        return tuple(found)
+
+    def column(self, which: str) -> FileColumn:
+        """A column by position: ``fp`` or ``link``."""
+        return FileColumn(self, which)
+
+
+@dataclass
+class FileColumn:
+    """One column of a level: like an array, as far as single positions are asked for."""
+
+    level: FileLevel
+    which: str
+    nbytes: int = 0
+    _open: dict[int, Array] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return self.level.n
+
+    def __getitem__(self, position: int) -> int:
+        number = bisect_right(self.level.starts, position) - 1
+        if number not in self._open:
+            part = self.level.parts[number]
+            self._open[number] = opened(self.level.folder, part.ids)[self.which]
+        return int(self._open[number][position - self.level.starts[number]])

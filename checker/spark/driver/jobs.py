@@ -10,9 +10,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
-from functools import lru_cache, partial
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache, partial
+from pathlib import Path
 from typing import Any, TypeVar
 
+from statewalk.checker.spark.session.session import cluster_context, local_context, no_context
+from statewalk.checker.spark.session.settings import Settings
 from statewalk.checker.spark.tasks.expanding import expand_task
 from statewalk.checker.spark.tasks.feed import Learned, Version, learned
 from statewalk.checker.spark.tasks.merging import merge_task
@@ -23,7 +27,6 @@ _OURS = re.compile(r"\bSW\d{3}\b|No module named")  # what says more than that a
 _POLL = 0.2  # seconds between looks at whether to go on
 Report = Expanded | Merged
 Found = TypeVar("Found")
-Load = Callable[[Any], bytes]  # from where bytes were sent to the bytes
 
 
 class Stopped(Exception):
@@ -127,10 +130,9 @@ class Jobs:
             moved.mapPartitionsWithIndex(partial(_merge_partition, plan, version))
         )
 
-    def each(self, function: Callable[[int, Load], Any], tasks: int) -> list[Any]:
-        """What a function gives for each task, in order; it is told how to load what was sent."""
-        numbers = self.context.parallelize(range(tasks), tasks)
-        return self._collected(numbers.map(partial(_with_broadcasts, function)))
+    def each(self, function: Callable[[int], Any], tasks: int) -> list[Any]:
+        """What a function gives for each task, in order."""
+        return self._collected(self.context.parallelize(range(tasks), tasks).map(function))
 
     def _collected(self, rdd: Any) -> list[Any]:
         self.context.addJobTag(self._tag)
@@ -155,10 +157,6 @@ def _broadcast_value(place: Any) -> bytes:
     return data
 
 
-def _with_broadcasts(function: Callable[[int, Load], Any], task: int) -> Any:
-    return function(task, _broadcast_value)
-
-
 def _expand_partition(
     plan: Plan, version: Version, task: int, _: Iterable[int]
 ) -> Iterator[tuple[int, tuple[str, Any]]]:
@@ -172,3 +170,86 @@ def _merge_partition(
     items = (item for _, item in arrived)
     yield from merge_task(plan, learned(version, _broadcast_value), task, items)
     settle("merge")
+
+
+def context_of(settings: Settings, threads: int) -> Any:
+    """The context that the settings ask for. Raises RunError[SW330] to RunError[SW332]."""
+    session, master = settings.session, settings.master
+    if session is not None:
+        if type(session).__module__.startswith("pyspark.sql.connect"):
+            raise no_context("The session")
+        return session.sparkContext
+    if master is not None and master.startswith("sc://"):
+        raise no_context(master)
+    if master is not None and not master.startswith("local"):
+        return cluster_context(master)
+    return local_context(master or _all_here(threads))
+
+
+def jobs_of(settings: Settings, threads: int) -> Jobs:
+    """The jobs of the context that the settings ask for."""
+    return Jobs(context_of(settings, threads))
+
+
+def _all_here(threads: int) -> str:
+    """The master for local mode: as many cores as there are threads asked for, or as there are."""
+    return f"local[{threads if threads > 1 else os.cpu_count() or 1}]"
+
+
+@dataclass
+class Cluster:
+    """What one driver uses; ``durable`` files outlive the search, ``token`` tells them apart."""
+
+    settings: Settings
+    folder: str
+    threads: int
+    durable: bool = False
+    token: str = field(default_factory=lambda: os.urandom(4).hex())
+
+    @cached_property
+    def jobs(self) -> Jobs:
+        """The session's jobs; the session is made when first needed."""
+        return jobs_of(self.settings, self.threads)
+
+    @property
+    def most_tasks(self) -> int:
+        """How many tasks a large level has."""
+        return min(self.settings.buckets, self.settings.tasks or max(1, self.jobs.cores()))
+
+
+@dataclass
+class Figures:
+    """What the jobs of a search moved, some of it by file, and how long they took.
+
+    ``largest`` is the largest share of a task over the mean; ``levels`` are (states expanded, jobs,
+    seconds).
+    """
+
+    jobs: int = 0
+    records: int = 0
+    sent: int = 0
+    filed: int = 0
+    largest: float = 0.0
+    levels: list[tuple[int, int, float]] = field(default_factory=list)
+
+    def add(self, report: Expanded, folder: str) -> None:
+        """Add what a task sent; remove the files that it went in, which have been read by now."""
+        self.records += report.records
+        self.sent += report.sent
+        if report.files:
+            self.filed += report.sent
+            for name in report.files:
+                Path(folder, name).unlink(missing_ok=True)
+
+    def told(self, shuffled: int, distinct: int) -> dict[str, object]:
+        """As statistics of a search; ``shuffled`` bytes went through Spark."""
+        moved = shuffled + self.filed
+        return {
+            "jobs": self.jobs,
+            "records": self.records,
+            "sent_bytes": self.sent,
+            "shuffled_bytes": moved,
+            "shuffled_bytes_per_state": moved / max(1, distinct),
+            "balance": self.largest,
+            "levels": tuple(self.levels),
+        }

@@ -8,7 +8,6 @@ not learned yet. The order of the stages is that of `checker.native.running`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -17,21 +16,12 @@ from statewalk.checker.native.findings import Stage
 from statewalk.checker.native.kernels.arrays import Array
 from statewalk.checker.native.search import Loop
 from statewalk.checker.native.state import Search
-from statewalk.checker.spark.driver.cluster import Cluster
-from statewalk.checker.spark.driver.commits import Committer
-from statewalk.checker.spark.driver.levels import FileLevel
+from statewalk.checker.spark.driver.commits import Committer, FileLevel
+from statewalk.checker.spark.driver.jobs import Cluster
 from statewalk.checker.spark.driver.stages import Spread, packing, take_over
 from statewalk.checker.spark.tasks.blobs import columns_of
 from statewalk.checker.spark.tasks.files import Part, write
 from statewalk.checker.spark.tasks.plan import Division, file_name
-
-
-class FileSink(Protocol):
-    """Is told of each level that tasks expanded, before the next one is known and after."""
-
-    def expanded(self, spread: Spread) -> None: ...
-
-    def advanced(self, spread: Spread) -> None: ...
 
 
 @dataclass
@@ -41,7 +31,6 @@ class Driver:
     search: Search
     cluster: Cluster
     committer: Committer | None = None
-    sink: FileSink | None = None
     spread: Spread | None = None
     ended: StoppedBy | None = None
     on_disk: tuple[int, int] | None = None
@@ -69,11 +58,7 @@ class Driver:
         spread = self.spread
         if spread is None or not spread.complete:
             return False
-        if self.sink is not None:
-            self.sink.expanded(spread)
         spread.advance(stage)
-        if self.sink is not None:
-            self.sink.advanced(spread)
         return True
 
     def save(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -11,23 +12,20 @@ import numpy as np
 
 from statewalk.checker.contract.search import DEADLOCK
 from statewalk.checker.contract.stops import StoppedBy
-from statewalk.checker.native.checkpoints import totals_of
+from statewalk.checker.disk.runs import first_to_merge
 from statewalk.checker.native.findings import Stage
-from statewalk.checker.native.kernels.arrays import POSITION_SHIFT, Array, Rows
+from statewalk.checker.native.kernels.arrays import EDGE, POSITION_SHIFT, Array, Rows
 from statewalk.checker.native.manifests import damaged
 from statewalk.checker.native.orbits import LOOKED_AT, Orbits, orbits_of
 from statewalk.checker.native.state import Search
-from statewalk.checker.spark.driver.cluster import Cluster
-from statewalk.checker.spark.driver.commits import Committed, Committer
-from statewalk.checker.spark.driver.figures import Figures
-from statewalk.checker.spark.driver.jobs import Stopped, level_here, waiting
-from statewalk.checker.spark.driver.learning import learn, look_ahead
-from statewalk.checker.spark.driver.levels import FileLevel
+from statewalk.checker.native.states import Level, Partition
+from statewalk.checker.native.workers import Worker
+from statewalk.checker.spark.driver.commits import Committer, FileLevel, Parts
+from statewalk.checker.spark.driver.jobs import Cluster, Figures, Stopped, level_here, waiting
 from statewalk.checker.spark.tasks.blobs import Packing, packing_of, rows_of
-from statewalk.checker.spark.tasks.feed import Feed, Learned, Version
+from statewalk.checker.spark.tasks.feed import Feed, Learned, Version, forget
 from statewalk.checker.spark.tasks.files import Part, Stored, opened
 from statewalk.checker.spark.tasks.plan import Division, Expanded, Left, Merged, Miss, Plan, sources
-from statewalk.checker.spark.tasks.room import forget
 from statewalk.dsl.errors import EngineError
 
 MOST_STATES = 1 << (63 - POSITION_SHIFT)  # of a level: links have no bits for more positions
@@ -38,7 +36,6 @@ _SAMPLE = 8192  # states looked at before the others, while there is something t
 _AGAIN = 40  # times as many states may a level have of which only some pairs are looked at again
 _PAIR_BYTES = 24
 _NONE: Array = np.zeros(0, np.uint64)
-_RUNS = 6  # visited runs until some of them are made one
 
 
 @dataclass
@@ -82,7 +79,7 @@ class Spread:
         self.complete = False
         started = time.monotonic()
         self.tasks = self._tasks()
-        self.compact = _first_to_merge([sum(p.n for p in run) for run in self.runs])
+        self.compact = first_to_merge([sum(p.n for p in run) for run in self.runs])
         if self.orbits is not None:
             self.orbits.look(len(search.links) - 1, self._first())
         left: tuple[Left, ...] = ()
@@ -315,13 +312,9 @@ class Spread:
 
     def commit(self, committer: Committer) -> None:
         """Make the level final: from here another process can go on."""
-        depth = len(self.search.links) - 1
-        if committer.committed != depth:
-            about = Committed(
-                depth, self.cluster.settings.buckets, self.early, tuple(self.levels),
-                tuple(self.runs), totals_of(self.search),
-            )  # fmt: skip
-            committer.write(self.search, about)
+        buckets = self.cluster.settings.buckets
+        parts = Parts(buckets, self.early, tuple(self.levels), tuple(self.runs))
+        committer.write(self.search, parts)
 
 
 def take_over(
@@ -355,12 +348,88 @@ def _only_ids(part: Part) -> Part:
     return replace(part, rows=None)
 
 
-def _first_to_merge(sizes: list[int]) -> int:
-    """From which visited run on they are to be made one; the last ones, while sizes are alike."""
-    if len(sizes) < _RUNS:
-        return len(sizes)
-    first, total = len(sizes), 0
-    while first and (total == 0 or sizes[first - 1] <= 2 * total or len(sizes) - first < 3):
-        first -= 1
-        total += sizes[first]
-    return first
+_NEVER = np.iinfo(np.int64).max
+
+
+def learn(search: Search, misses: Iterable[Miss]) -> None:
+    """Learn misses, each situation once."""
+    roots = search.roots
+    pairs: dict[str, dict[tuple[int, tuple[int, ...]], None]] = {"check": {}, "act": {}, "end": {}}
+    seen = set()
+    for root, kind, operand, value, row, before in misses:
+        if kind == EDGE and before is None:
+            span = "check" if root < roots.first_action else "act"
+            pairs["end" if root >= roots.end_action else span][root, tuple(row)] = None
+            continue
+        key = (root, tuple(row), tuple(before or ())) if kind == EDGE else (kind, operand, value)
+        if key not in seen:
+            seen.add(key)
+            earlier = None if before is None else partial(_itself, before)
+            search.learner.learn((root, kind, operand, value), partial(_itself, row), earlier)
+    for span, found in pairs.items():
+        if found:
+            _walk(search, span, list(found))
+
+
+def look_ahead(search: Search, rows: Rows) -> None:
+    """Learn what some states of a level ask for: most of what all of them will ask for.
+
+    They are expanded and their successors checked, natively; what comes out is not kept.
+    """
+    search.widen()
+    n_roots, learned = len(search.roots.all), search.learner.learned
+    worker = Worker(2, n_roots, 1 << 12, learned.wide)
+    worker.begin(0, len(rows.fp), search.roots.first_action)
+    level = Level(rows, np.zeros(len(rows.fp), np.int64))
+    search.workers.complete([worker], _runner(search, "act", rows), level)
+    worker.sort()
+    search.widen()
+    ignored = np.zeros_like(search.fresh)
+    for number in range(2):
+        partition = Partition(number, 2, search.shape)
+        partition.take(rows, learned.outcomes(), worker.batch, ignored, search.ordinal_bits)
+        if partition.n and search.roots.watched:
+            new, link = search.shape.rows(partition.n), np.empty(partition.n, np.int64)
+            partition.release(new, link, 0)
+            checker = Worker(1, n_roots, 1, learned.wide)
+            checker.begin(0, len(link), 0)
+            search.workers.complete([checker], _runner(search, "check", new), Level(new, link))
+
+
+def _itself(row: list[int]) -> list[int]:
+    return row
+
+
+def _walk(search: Search, span: str, found: list[tuple[int, tuple[int, ...]]]) -> None:
+    """Walk (root, row) pairs until nothing is missing in them."""
+    search.widen()
+    n, shape = len(found), search.shape
+    longest = max(len(row) for _, row in found)
+    values = np.zeros((n, max(longest, shape.width)), shape.dtype)
+    for at, (_, row) in enumerate(found):
+        values[at, : len(row)] = row
+    rows = shape.rows(n)._replace(values=values)
+    rows.fp[:] = rows.low[:] = 0
+    rows.quiet[:] = np.uint64((1 << 64) - 1)
+    worker = Worker(2, len(search.roots.all), 1 << 10, search.shape.wide)
+    worker.begin(0, n, 0)
+    worker.pairs = np.array([(at, root) for at, (root, _) in enumerate(found)], np.int64)
+    worker.finished = True
+    level = Level(rows, np.zeros(n, np.int64))
+    search.workers.complete([worker], _runner(search, span, rows), level)
+
+
+def _runner(search: Search, span: str, rows: Rows) -> Callable[[Worker], object]:
+    """How a worker walks the pairs."""
+    roots, learned = search.roots, search.learner.learned
+    if span == "act":
+        fixed = (roots.first_action, roots.end_action, search.ordinal_bits, 63, 1)
+        return lambda w: w.expand(rows, learned.tries(), learned.outcomes(), fixed)
+    first, end = (0, roots.first_action)
+    if span == "end":
+        first, end = roots.end_action, roots.end_terminal
+    groups = search.groups(first, end)
+    events: Array = np.full(max(1, len(roots.watched), end - first), _NEVER)
+    cut_by: Array = np.full(len(rows.fp), _NEVER)
+    bound = roots.n_properties if span == "check" else 0
+    return lambda w: w.check(rows, learned.tries(), groups, (first, end), events, cut_by, bound)

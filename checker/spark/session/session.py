@@ -20,14 +20,14 @@ import sys
 import tempfile
 import threading
 import time
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import statewalk
 from statewalk.checker.machine import supervisor
-from statewalk.checker.spark.session.java import find_java
-from statewalk.checker.spark.session.shipping import ship
+from statewalk.checker.spark.session.settings import find_java
 from statewalk.dsl.errors import RunError
 
 SECRET = "STATEWALK_SPARK_SECRET"
@@ -292,3 +292,25 @@ def _unreachable(master: str, error: Exception) -> RunError:
         f"There is no Spark at {master}: {told}",
         help="Look whether it runs there, and whether it can be reached from this machine.",
     )
+
+
+FOLDER = "statewalk-of-the-driver"
+_KINDS = (".py", ".lark", ".css", ".js", ".nbi", ".nbc")
+
+
+def archive(folder: Path) -> Path:
+    """An archive of this statewalk, made in a folder."""
+    root, made = Path(statewalk.__file__).resolve().parent, folder / "statewalk.zip"
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as into:
+        for here, _, names in os.walk(root, followlinks=True):
+            for file in sorted(Path(here, name) for name in names):
+                if file.suffix in _KINDS:
+                    into.write(file, file.relative_to(root.parent))
+    return made
+
+
+def ship(context: Any, folder: Path) -> None:
+    """Let the Python of a context's executors find this statewalk before any other."""
+    context.addArchive(f"{archive(folder)}#{FOLDER}")
+    others = context.environment.get("PYTHONPATH", "")
+    context.environment["PYTHONPATH"] = os.pathsep.join(filter(None, (FOLDER, others)))

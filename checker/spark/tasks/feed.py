@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -16,6 +17,8 @@ import numpy as np
 
 from statewalk.checker.native.kernels.arrays import Array, Outcomes, Tries
 from statewalk.checker.native.kernels.orbit_arrays import OrbitTables
+from statewalk.checker.native.states import Partition, Shape
+from statewalk.checker.native.workers import Worker
 
 _BLOCK = 1 << 12  # elements
 _LONGEST = 16  # versions until a new base is sent
@@ -167,3 +170,53 @@ def _applied(arrays: list[Array], changes: Change) -> list[Array]:
             new[start : start + len(elements)] = elements
         result[number] = new.reshape(shape)
     return result
+
+
+_CANDIDATES = 1 << 14  # room per partition for what a batch gives; it grows where there are more
+_MOST = 1 << 30  # bytes that a process keeps
+_kept: list[Room] = []
+
+
+@dataclass
+class Room:
+    """A worker, and partitions for the successors that are held until they are sent."""
+
+    n_roots: int
+    shape: Shape
+    worker: Worker
+    partitions: list[Partition]
+
+    @property
+    def bytes(self) -> int:
+        """What it takes."""
+        held = (
+            *self.worker.batch,
+            *(a for p in self.partitions for a in (*p.segment, p.table, p.table_low)),
+        )
+        return sum(array.nbytes for array in held)
+
+
+def borrow(bits: int, n_roots: int, shape: Shape) -> Room:
+    """Room with 2**bits partitions, all of them empty."""
+    n = 1 << bits
+    with suppress(IndexError):
+        room = _kept.pop()
+        if (len(room.partitions), room.n_roots, room.shape) == (n, n_roots, shape):
+            return room
+    partitions = [Partition(number, n, shape) for number in range(n)]
+    return Room(n_roots, shape, Worker(n, n_roots, _CANDIDATES, shape.wide), partitions)
+
+
+def give_back(room: Room, needed: int) -> None:
+    """Keep room for the next task; not if ``needed``, states held at once, are few for it.
+
+    For tasks that came to their end only: the partitions are empty again.
+    """
+    capacity = sum(len(partition.segment.fp) for partition in room.partitions)
+    if 4 * needed >= capacity and room.bytes <= _MOST:
+        _kept[:] = [room]
+
+
+def forget() -> None:
+    """Keep nothing."""
+    _kept.clear()

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
+from statewalk.checker.disk.runs import look_at
 from statewalk.checker.native.kernels.arrays import Array
 from statewalk.checker.native.manifests import Damaged, why_unread
 from statewalk.dsl import files
@@ -105,20 +106,9 @@ def opened(folder: str, stored: Stored) -> dict[str, Array]:
 
 def verified(folder: str, stored: Stored) -> dict[str, Array]:
     """The columns of a file, looked at byte by byte. Raises `Damaged`."""
-    path = Path(folder, stored.name)
-    try:
-        with files.opened(path) as file:
-            check = 0
-            while piece := file.read(1 << 20):
-                check = zlib.crc32(piece, check)
-            found = file.tell()
-    except OSError as error:
-        raise Damaged(f"{path} {why_unread(error)}") from None
-    if found != stored.size:
-        raise Damaged(f"{path} has {found} bytes instead of {stored.size}")
-    if check != stored.check:
-        raise Damaged(f"{path} does not hold what was written to it")
-    return opened(folder, stored)
+    found = opened(folder, stored)  # which compares its size
+    look_at(Path(folder, stored.name), stored.size, stored.check)
+    return found
 
 
 def damages(folder: str, files: Iterable[Stored]) -> Iterator[str]:

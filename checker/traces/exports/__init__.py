@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 FORMATS: dict[str, tuple[str, str]] = {
     "itf": (
-        "statewalk.checker.traces.exports.itf",
+        "statewalk.checker.traces.exports.plain",
         "Informal Trace Format, for Apalache, Quint and trace viewers",
     ),
-    "tlc": ("statewalk.checker.traces.exports.tlc", "JSON as TLC's -dumpTrace json writes it"),
+    "tlc": ("statewalk.checker.traces.exports.plain", "JSON as TLC's -dumpTrace json writes it"),
     "mermaid": ("statewalk.checker.traces.exports.sequence", "a sequence diagram for Markdown"),
     "plantuml": ("statewalk.checker.traces.exports.sequence", "a sequence diagram for PlantUML"),
     "svg": ("statewalk.checker.traces.exports.lanes", "a sequence diagram as a picture"),

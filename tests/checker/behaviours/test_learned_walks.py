@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from statewalk.checker.behaviours import learned_walks, simulate
-from statewalk.checker.behaviours.chance import Chance
-from statewalk.checker.behaviours.random_walk import Simulation
+from statewalk.checker.behaviours.random_walk import Chance, Simulation
 from statewalk.checker.behaviours.simulate import Way
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from statewalk.checker.cli import main
-from statewalk.checker.disk import running
+from statewalk.checker.disk import saving
 from statewalk.checker.disk.search import Disk, Limits
 from tests.places import ROOT
 
@@ -22,7 +22,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     def of(search: object, folder: Path, limits: Limits, **more: object) -> Disk:
         return Disk(search, folder, replace(limits, after=100, held=90), **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(running, "Disk", of)
+    monkeypatch.setattr(saving, "Disk", of)
 
 
 def test_the_report_says_from_where_on(

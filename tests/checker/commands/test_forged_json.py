@@ -21,7 +21,7 @@ from statewalk.checker.commands.everyday.testing import Green
 from statewalk.checker.commands.explore import _trace_in
 from statewalk.checker.contract.saved import BEFORE, MANIFEST
 from statewalk.checker.contract.search import SearchOptions
-from statewalk.checker.disk import running as disk
+from statewalk.checker.disk import saving as disk
 from statewalk.checker.disk.search import Limits
 from statewalk.checker.native.checkpoints import SavedFinding, Totals
 from statewalk.checker.native.manifests import write_manifest
@@ -125,9 +125,9 @@ def test_a_manifest_of_a_search_on_spark(every: int, tmp_path: Path) -> None:
     found = SavedFinding("agreement", "always", 0, ((0, (0,)), (1, ())), (2, (1,)), "text")
     part = Part(0, 4, 1, Stored("level-1", 10, 5), Stored("rows-1", 10, 5))
     about = commits.Committed(
-        1, 4, Stored("early-1", 10, 5), ((part,),), ((part,),),
-        Totals(1, fired, fired, {"depth": 1}, 1.5, (found,)),
-        "run", ("values-0000.npz",), {"values-0000.npz": (10, "ab")},
+        "run", 1, ("values-0000.npz",), {"values-0000.npz": (10, "ab")},
+        Totals(1, fired, fired, {"depth": 1}, 1.5, (found,)), (),
+        commits.Parts(4, Stored("early-1", 10, 5), ((part,),), ((part,),)),
     )  # fmt: skip
     key = {"files": {"a": "1"}, "constants": {}, "rest": {}, "premises": {}}
     data = json.loads(json.dumps({"format": commits.FORMAT, "key": key, **asdict(about)}))

@@ -10,7 +10,7 @@ from statewalk.checker.api import check
 from statewalk.checker.compare.compare import Versus, changed, compare
 from statewalk.checker.contract.options import CheckOptions
 from statewalk.checker.refinement.sights import Map
-from statewalk.checker.verdict.result import Counts
+from statewalk.checker.verdict.run import Counts
 from statewalk.dsl.loader import load
 from tests.cases import slow
 from tests.places import ROOT

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from statewalk.checker.cli import main
-from statewalk.checker.diary import docs
+from statewalk.checker.diary import site
 from tests.cases import slow
 from tests.places import ROOT
 
@@ -64,7 +64,7 @@ def small(folder: Path) -> Path:
 
 
 def test_a_folder_becomes_a_site(tmp_path: Path) -> None:
-    first = docs.write(small(tmp_path / "docs"), (tmp_path / "site").resolve())
+    first = site.write(small(tmp_path / "docs"), (tmp_path / "site").resolve())
     text = first.read_text("utf-8")
 
     assert [] == broken(tmp_path / "site")

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from statewalk.checker.cli import make_parser
 from statewalk.checker.diary.entry import COMMANDS, OUTPUTS, Entry, entries
+from statewalk.checker.diary.markup import picture_of as drawn
 from statewalk.checker.diary.markup import to_html
 from statewalk.checker.diary.notebook import to_notebook
-from statewalk.checker.diary.pictures import drawn
 from statewalk.checker.diary.play import play
 from statewalk.dsl.errors import RunError
 from tests.cases import examples

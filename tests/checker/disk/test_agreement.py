@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from statewalk.checker import native
 from statewalk.checker.contract.search import Exploration, SearchOptions
-from statewalk.checker.disk.running import explore
+from statewalk.checker.disk.saving import explore
 from statewalk.checker.disk.search import Limits
 from statewalk.checker.native import search
 from statewalk.dsl.model import Model

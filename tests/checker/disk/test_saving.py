@@ -15,8 +15,8 @@ import pytest
 from statewalk.checker import native
 from statewalk.checker.contract.saved import COLUMN, MANIFEST
 from statewalk.checker.contract.search import SearchOptions
-from statewalk.checker.disk import columns, explore
-from statewalk.checker.disk import running as disk
+from statewalk.checker.disk import explore, runs
+from statewalk.checker.disk import saving as disk
 from statewalk.checker.disk.search import Limits
 from statewalk.checker.native.checkpoints import FORMAT
 from statewalk.checker.native.manifests import read_manifest, write_manifest
@@ -185,7 +185,7 @@ def test_a_full_disk_ends_the_search_with_what_is_known(
                 raise OSError(errno.ENOSPC, "No space left on device", self.name)
             return super().write(data)
 
-    monkeypatch.setattr(columns, "FileIO", Full)
+    monkeypatch.setattr(runs, "FileIO", Full)
     options = SearchOptions(keep_going=True, scratch=str(tmp_path / "disk"))
     found = disk.explore(BROKEN, options, FEW)
 

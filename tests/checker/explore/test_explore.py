@@ -16,15 +16,14 @@ from typing import Any
 import pytest
 
 from statewalk import check, load, save_trace
+from statewalk.checker.behaviours.walk import Path as Way
+from statewalk.checker.behaviours.walk import joined, read_path, write_path
 from statewalk.checker.commands import explore
+from statewalk.checker.explore.answering import TOKEN, Server
 from statewalk.checker.explore.answers import Answers
 from statewalk.checker.explore.expressions import Expression
-from statewalk.checker.explore.further import search
-from statewalk.checker.explore.seek import nearest
-from statewalk.checker.explore.server import TOKEN, Server
-from statewalk.checker.traces.exports.layered import cut_apart
-from statewalk.checker.walk.walk import Path as Way
-from statewalk.checker.walk.walk import joined, read_path, write_path
+from statewalk.checker.explore.seek import nearest, search
+from statewalk.checker.traces.exports.lanes import cut_apart
 from statewalk.dsl.errors import RunError, StatewalkError
 from statewalk.dsl.model import Action, Model
 from statewalk.dsl.view import View

@@ -11,7 +11,7 @@ import pyarrow as pa
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.states.attempts import attempts
 from statewalk.checker.states.content import content_of, short_names, show_field
-from statewalk.checker.states.showing import text_of
+from statewalk.checker.states.shortening import text_of
 from statewalk.checker.traces.trace import take_step
 from statewalk.dsl.model import Model
 from statewalk.dsl.state.plain_view import PlainView, apply_writes

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from statewalk.checker.cli import main
-from statewalk.checker.graph.ask import Database
-from statewalk.checker.graph.paths import shortest_path
+from statewalk.checker.graph.ask import Database, shortest_path
 from tests.places import ROOT
 
 DIE_HARD = str(ROOT / "models/toys/die_hard.py")

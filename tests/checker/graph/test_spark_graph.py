@@ -1,9 +1,7 @@
-"""Spark writes the graph that the native engine writes."""
+"""After a search with Spark the graph is the one that the native engine writes."""
 
 from __future__ import annotations
 
-import textwrap
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +14,7 @@ from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.graph.dataset import read_about
 from statewalk.checker.graph.write import write_graph
 from statewalk.dsl.model import Model
-from tests.cases import some
-from tests.checker.graph.test_dataset import CUT, SPECS
+from tests.checker.graph.test_dataset import SPECS
 from tests.places import ROOT
 
 pytestmark = pytest.mark.spark
@@ -47,16 +44,6 @@ def both(model: Model, folder: Path, **settings: Any) -> None:
         assert schemas[0] == schemas[1]
 
 
-@pytest.mark.parametrize(
-    ("name", "native_until"),
-    some(product(["two_phase_commit", "choices", "init_pid"], [20, 1]), every=3),
-)
-def test_the_rows_are_the_same(name: str, native_until: int, tmp_path: Path) -> None:
-    path, constants = SPECS[name]
-    both(load(ROOT / path, constants), tmp_path, native_until=native_until, tasks=3, buckets=8)
-
-
-def test_constraints_refuse_the_same_steps(tmp_path: Path) -> None:
-    spec = tmp_path / "cut.py"
-    spec.write_text(textwrap.dedent(CUT), encoding="utf-8")
-    both(load(spec), tmp_path, native_until=1, tasks=2, buckets=8)
+def test_the_rows_of_a_search_with_spark_are_the_same(tmp_path: Path) -> None:
+    path, constants = SPECS["choices"]
+    both(load(ROOT / path, constants), tmp_path, native_until=1, tasks=2, buckets=8)

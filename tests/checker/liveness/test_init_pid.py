@@ -9,8 +9,8 @@ import pytest
 
 from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.liveness.check import check_liveness
+from statewalk.checker.liveness.conditions import LivenessResult
 from statewalk.checker.liveness.explore import build
-from statewalk.checker.liveness.result import LivenessResult
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model
 from tests.cases import slow

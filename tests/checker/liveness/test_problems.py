@@ -11,9 +11,9 @@ import pytest
 
 from statewalk.checker.contract.search import SearchOptions, Step
 from statewalk.checker.liveness.check import check_liveness
+from statewalk.checker.liveness.conditions import Lasso
 from statewalk.checker.liveness.explore import build
-from statewalk.checker.liveness.fairness import with_fairness
-from statewalk.checker.liveness.result import Lasso
+from statewalk.checker.liveness.fair_cycles import with_fairness
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model
 from statewalk.dsl.view import State

@@ -23,16 +23,14 @@ from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.liveness import kernels
 from statewalk.checker.liveness.check import check_liveness
 from statewalk.checker.liveness.collect import collect
+from statewalk.checker.liveness.conditions import Lasso, LivenessResult
 from statewalk.checker.liveness.explore import build
-from statewalk.checker.liveness.result import Lasso, LivenessResult
-from statewalk.checker.liveness.small import all_hold, small_graph
 from statewalk.dsl.binding import binding
 from statewalk.dsl.declared import Fairness
 from statewalk.dsl.kinds import KINDS as ROWS
 from statewalk.dsl.kinds import PropertyKind
 from statewalk.dsl.model import Action, Model, Property
 from statewalk.dsl.view import Disabled
-from tests.cases import slow
 from tests.cases import some as chosen
 
 GRAPHS = int(os.environ.get("STATEWALK_RANDOM_GRAPHS", "800"))
@@ -285,25 +283,6 @@ def _weaker(level: Fairness) -> Fairness:
 
 def violated(case: Case) -> set[str]:
     return {r.property for r in results_of(case) if r.verdict == "violated"}
-
-
-@pytest.mark.parametrize("states", [None, 1, slow(3)])
-def test_small_graphs_are_decided_alike_without_arrays(states: int | None) -> None:
-    """One property at a time; where one is violated, nothing is said without arrays."""
-    held = 0
-    for number in range(150):
-        case = random_case(Random(f"small/{number}"))
-        model, options = case.model(), SearchOptions(max_states=states)
-        for kind in KINDS:
-            prop = case.property(kind)
-            (expected,) = check_liveness(model, build(model, options, (prop,)), [prop])
-            graph = small_graph(model, options, (prop,))
-            assert graph is not None
-            found = all_hold(graph, [prop])
-            held += expected.lasso is None
-
-            assert found == ([expected] if expected.lasso is None else None)
-    assert 100 < held
 
 
 def test_compiled_loops_do_what_they_do_interpreted(monkeypatch: pytest.MonkeyPatch) -> None:

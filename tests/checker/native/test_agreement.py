@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from statewalk.checker import native
 from statewalk.checker.contract.search import SearchOptions
-from statewalk.checker.engines import reference, small
-from statewalk.checker.engines.small import SmallFirst
+from statewalk.checker.engines import reference, table
+from statewalk.checker.engines.table import SmallFirst
 from statewalk.checker.native import search
 from statewalk.dsl.model import Model
 from tests.cases import slow
@@ -73,8 +73,8 @@ def test_generated_models(
 def test_going_over_to_the_native_engine_changes_nothing(
     broken: bool, states: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(small, "STATES", states)
-    monkeypatch.setattr(small, "SECONDS", 1000.0)
+    monkeypatch.setattr(table, "STATES", states)
+    monkeypatch.setattr(table, "SECONDS", 1000.0)
     model = two_phase_commit(3, broken=broken)
     expected = native.explore(model, SearchOptions())
     found = SmallFirst(native).explore(model, SearchOptions())
@@ -85,7 +85,7 @@ def test_going_over_to_the_native_engine_changes_nothing(
 
 
 def test_a_slow_search_goes_over_before_its_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(small, "SECONDS", 0.0)
+    monkeypatch.setattr(table, "SECONDS", 0.0)
     found = SmallFirst(native).explore(two_phase_commit(3), SearchOptions())
 
     assert "small" not in found.statistics

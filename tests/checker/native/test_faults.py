@@ -16,7 +16,7 @@ from statewalk.checker.cli import main
 from statewalk.checker.contract.search import Finding, SearchOptions, Step
 from statewalk.checker.engines import reference
 from statewalk.checker.engines.table import EngineEntry, load_engine
-from statewalk.checker.liveness.problems import problems
+from statewalk.checker.liveness.check import problems
 from statewalk.checker.native import running
 from statewalk.checker.native.findings import Stage, replay
 from statewalk.checker.traces import trace

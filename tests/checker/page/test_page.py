@@ -13,12 +13,9 @@ import pytest
 
 from statewalk import Run, check, compare, load, load_trace, page, save_trace
 from statewalk.checker.cli import main
-from statewalk.checker.page.compared import of_comparison
-from statewalk.checker.page.data import of_run, of_trace
-from statewalk.checker.page.html import SCRIPTS, STYLES, embedded, to_html
-from statewalk.checker.page.spec import Around, code_of
-from statewalk.checker.traces.exports.lanes import drawing, svg_of
-from statewalk.checker.traces.exports.notebook import fenced
+from statewalk.checker.page.data import Around, code_of, of_run, of_trace
+from statewalk.checker.page.html import SCRIPTS, STYLES, embedded, of_comparison, to_html
+from statewalk.checker.traces.exports.lanes import drawing, fenced, svg_of
 from statewalk.checker.traces.exports.sequence import events
 from statewalk.checker.traces.file import to_dict
 from tests.places import ROOT

@@ -13,8 +13,7 @@ import pytest
 from statewalk.checker.api import check
 from statewalk.checker.behaviours.replay import replay
 from statewalk.checker.compare.from_python import compare
-from statewalk.checker.states.alike import alike
-from statewalk.checker.states.diff import between
+from statewalk.checker.states.diff import alike, between
 from statewalk.checker.traces.file import to_dict
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.values.records import Bag, Record

@@ -10,7 +10,7 @@ import pytest
 from statewalk.checker.api import check
 from statewalk.checker.behaviours.replay import replay
 from statewalk.checker.report.check import report
-from statewalk.checker.verdict.result import PropertyResult
+from statewalk.checker.verdict.run import PropertyResult
 from statewalk.dsl.errors import SpecError
 
 JOB = """

@@ -7,7 +7,7 @@ from itertools import accumulate
 
 import pytest
 
-from statewalk.checker.report.levels import bars, levels_page, to_come, trend
+from statewalk.checker.report.page import bars, levels_page, to_come, trend
 
 # two and three counters that go to 40 each
 TWO = [min(n, 80 - n) + 1 for n in range(81)]

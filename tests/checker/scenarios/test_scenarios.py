@@ -15,7 +15,7 @@ from statewalk.checker.conform.events import event_of
 from statewalk.checker.conform.follow import follow
 from statewalk.checker.conform.order import order_of
 from statewalk.checker.scenarios import make
-from statewalk.checker.scenarios.cover import cover_steps
+from statewalk.checker.scenarios.make import cover_steps
 from statewalk.checker.scenarios.reached import Bounds, reach
 from statewalk.dsl.state.plain_view import PlainView
 from tests.places import ROOT

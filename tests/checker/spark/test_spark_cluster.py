@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.cluster import cluster, executors, kill, outcome
-from statewalk.checker.spark.session.shipping import archive
+from statewalk.checker.spark.session.session import archive
 from tests.places import ROOT
 
 SPEC = ("check", str(ROOT / "models/kafka/init_pid.py"), "--set", "CLIENTS=3", "--no-liveness")

@@ -15,10 +15,8 @@ from statewalk.checker.engines.layout import Layout
 from statewalk.checker.native import explore as explore_natively
 from statewalk.checker.spark import explore, unable
 from statewalk.checker.spark.driver import stages
-from statewalk.checker.spark.driver.connecting import context_of
-from statewalk.checker.spark.driver.jobs import Jobs
-from statewalk.checker.spark.session.java import find_java, java_version, whole_java
-from statewalk.checker.spark.session.settings import Settings
+from statewalk.checker.spark.driver.jobs import Jobs, context_of
+from statewalk.checker.spark.session.settings import Settings, find_java, java_version, whole_java
 from statewalk.dsl.errors import EngineError, RunError
 from statewalk.dsl.loader import load
 from tests.cases import some

@@ -17,7 +17,7 @@ import pytest
 from statewalk.checker.native.states import Shape
 from statewalk.checker.spark.driver.jobs import waiting
 from statewalk.checker.spark.session import daemon, session
-from statewalk.checker.spark.tasks import room
+from statewalk.checker.spark.tasks import feed
 from statewalk.checker.spark.tasks.blobs import States
 from statewalk.checker.spark.tasks.expanding import expand_task
 from statewalk.checker.spark.tasks.merging import _inserted
@@ -75,12 +75,12 @@ def test_a_worker_whose_spark_is_gone_ends_without_a_word(monkeypatch: pytest.Mo
 
 
 def test_memory_is_taken_over_by_the_next_task_of_the_same_shape() -> None:
-    first = room.borrow(2, 5, SHAPE)
+    first = feed.borrow(2, 5, SHAPE)
     first.partitions[0].reserve(100)
-    room.give_back(first, 100)
+    feed.give_back(first, 100)
 
-    assert room.borrow(2, 5, Shape(3, np.dtype(np.uint16), 1, False)) is first
-    assert room.borrow(2, 5, SHAPE) is not first, "what is in use is not given to another task"
+    assert feed.borrow(2, 5, Shape(3, np.dtype(np.uint16), 1, False)) is first
+    assert feed.borrow(2, 5, SHAPE) is not first, "what is in use is not given to another task"
 
 
 @pytest.mark.parametrize(
@@ -94,26 +94,26 @@ def test_memory_is_taken_over_by_the_next_task_of_the_same_shape() -> None:
     ],
 )
 def test_memory_of_another_shape_is_not(bits: int, n_roots: int, shape: Shape) -> None:
-    first = room.borrow(2, 5, SHAPE)
-    room.give_back(first, 0)
+    first = feed.borrow(2, 5, SHAPE)
+    feed.give_back(first, 0)
 
-    assert room.borrow(bits, n_roots, shape) is not first
+    assert feed.borrow(bits, n_roots, shape) is not first
 
 
 def test_memory_that_hardly_was_needed_is_given_up() -> None:
-    first = room.borrow(2, 5, SHAPE)
+    first = feed.borrow(2, 5, SHAPE)
     first.partitions[0].reserve(100)
-    room.give_back(first, 20)
+    feed.give_back(first, 20)
 
-    assert room.borrow(2, 5, SHAPE) is not first
+    assert feed.borrow(2, 5, SHAPE) is not first
 
 
 def test_large_memory_is_given_up() -> None:
-    first = room.borrow(2, 5, SHAPE)
+    first = feed.borrow(2, 5, SHAPE)
     first.partitions[0].reserve(1 << 26)
-    room.give_back(first, 1 << 26)
+    feed.give_back(first, 1 << 26)
 
-    assert room.borrow(2, 5, SHAPE) is not first
+    assert feed.borrow(2, 5, SHAPE) is not first
 
 
 def test_a_few_states_are_put_between_others() -> None:

@@ -14,7 +14,7 @@ from statewalk import check, load
 from statewalk.checker.behaviours.simulate import simulate
 from statewalk.checker.traces.exports import FORMATS, export_trace
 from statewalk.checker.traces.exports.dot import graph_to_dot, graph_to_mermaid
-from statewalk.checker.traces.exports.itf import to_itf, to_value
+from statewalk.checker.traces.exports.plain import to_itf, to_value
 from statewalk.checker.traces.file import save_trace
 from statewalk.checker.traces.reading import load_trace
 from statewalk.checker.traces.trace import Trace

@@ -15,12 +15,11 @@ from statewalk.checker.cli import main
 from statewalk.checker.report.trace import trace_page
 from statewalk.checker.states.diff import between
 from statewalk.checker.states.json import Classes, describe_classes, from_json, to_json
-from statewalk.checker.states.showing import text_of
+from statewalk.checker.states.shortening import text_of
 from statewalk.checker.traces.file import save_trace
-from statewalk.checker.traces.labels import label_of
 from statewalk.checker.traces.reading import load_trace
-from statewalk.checker.verdict.result import read_result
-from statewalk.checker.verdict.run import Run
+from statewalk.checker.traces.trace import label_of
+from statewalk.checker.verdict.run import Run, read_result
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.values.stored import ABSENT, FrozenBag, FrozenDict, FrozenList, encode, freeze
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from statewalk import check
-from statewalk.checker.verdict.result import Counts
+from statewalk.checker.verdict.run import Counts
 
 SPEC = """
 from statewalk import *

@@ -17,8 +17,8 @@ import pytest
 from statewalk.checker.cli import main
 from statewalk.checker.commands.everyday.saved import Files
 from statewalk.checker.commands.everyday.watching import without
-from statewalk.checker.report.since import since_page
-from statewalk.checker.verdict.result import ActionResult, Counts, PropertyResult, Result
+from statewalk.checker.report.progress import since_page
+from statewalk.checker.verdict.run import ActionResult, Counts, PropertyResult, Result
 
 SPEC = """
 from statewalk import State, action, always, require

@@ -12,7 +12,7 @@ import pytest
 from statewalk.checker import native
 from statewalk.checker.contract.saved import BEFORE, MANIFEST
 from statewalk.checker.contract.search import SearchOptions
-from statewalk.checker.disk import running as disk
+from statewalk.checker.disk import saving as disk
 from statewalk.checker.disk.search import Limits
 from statewalk.checker.engines import reference
 from statewalk.checker.native.manifests import read_manifest, write_manifest
