@@ -21,7 +21,7 @@ True
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -442,10 +442,16 @@ def version_orders(
     writers: Sequence[Hashable], before: Iterable[tuple[Hashable, Hashable]]
 ) -> list[tuple[Hashable, ...]]:
     """Every order of the writers of one key that respects the pairs; for small numbers only."""
-    pairs = set(before)
+    return list(each_version_order(writers, set(before)))
+
+
+def each_version_order(
+    writers: Sequence[Hashable], before: Set[tuple[Hashable, Hashable]]
+) -> Iterator[tuple[Hashable, ...]]:
+    """Yield the orders of `version_orders`, one by one: n writers may have n! of them."""
     if not writers:
-        return [()]
-    firsts = [w for w in writers if not any((v, w) in pairs for v in writers if v != w)]
-    return [
-        (w, *rest) for w in firsts for rest in version_orders([v for v in writers if v != w], pairs)
-    ]
+        yield ()
+    for first in writers:
+        if not any((other, first) in before for other in writers if other != first):
+            rest = [other for other in writers if other != first]
+            yield from ((first, *order) for order in each_version_order(rest, before))

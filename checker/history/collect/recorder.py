@@ -23,7 +23,19 @@ from statewalk.checker.history.errors import HistoryError
 Scalar = int | str
 _WRITES = ("w", "i", "d", "append")
 _IN_ERROR = 3  # libpq: the server will roll back whatever is asked of it
-_ENDS = re.compile(r"\s*(COMMIT|END|ABORT|ROLLBACK(?!\s+(\w+\s+)?TO\b))\b", re.IGNORECASE)
+_ENDS = re.compile(r"(/\*!\d*)?\s*(COMMIT|END|ABORT|ROLLBACK(?!\s+(\w+\s+)?TO\b))\b", re.IGNORECASE)
+_QUOTED = re.compile(  # strings, names, comments (not those that MySQL runs), PostgreSQL's bodies
+    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|--[^\n]*|/\*(?!!).*?\*/|\$(\w*)\$.*?\$\1\$",
+    re.DOTALL,
+)
+_HAS_STATEMENTS = re.compile(r"CREATE\b.*\b(TRIGGER|PROCEDURE|FUNCTION)\b", re.I | re.DOTALL)
+_BEGINS = re.compile(r"(BEGIN|START)\b", re.IGNORECASE)
+_OUTSIDE = re.compile(r"(PRAGMA|ATTACH|DETACH|VACUUM|SET|INSTALL|LOAD)\b", re.IGNORECASE)
+_COMMITS_IN_MYSQL = re.compile(
+    r"(CREATE|ALTER|DROP|RENAME|TRUNCATE|LOCK|UNLOCK|GRANT|REVOKE|BEGIN|START)\b(?!\s+TEMPORARY)",
+    re.IGNORECASE,
+)
+_MYSQL = ("pymysql", "MySQLdb", "mysql", "mariadb")
 _NO_STATEMENTS = ("fetch", "close", "mogrify", "setinputsizes", "setoutputsize", "nextset")
 _UNKNOWN = ("40003", "08007")  # SQLSTATE: statement completion, transaction resolution unknown
 
@@ -52,6 +64,7 @@ class Recorder:
         self.path, self.clock = Path(path), clock
         self._lock, self._sessions, self._ids = threading.Lock(), 0, 0
         self._given, self._named = set[Scalar](), set[Scalar]()
+        self._busy = set[Scalar]()
         self.counts = {"ok": 0, "fail": 0, "info": 0}
         try:
             self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL)
@@ -108,10 +121,22 @@ class Recorder:
             self._ids += 1
             return f"t{self._ids}"
 
-    def count(self, status: str) -> None:
-        """Note the outcome of one transaction."""
+    def enter(self, session: Scalar) -> None:
+        """Note that a session begins a transaction. Raises: HistoryError inside another."""
+        with self._lock:
+            if session in self._busy:
+                raise HistoryError(
+                    f"session {session!r:.40} has a transaction open on another connection",
+                    expected="a session of its own for each connection that is open",
+                    code="SW708",
+                )
+            self._busy.add(session)
+
+    def count(self, status: str, session: Scalar) -> None:
+        """Note the outcome of a session's transaction."""
         with self._lock:
             self.counts[status] += 1
+            self._busy.discard(session)
 
     def close(self) -> None:
         """Close the file."""
@@ -138,13 +163,22 @@ class RecordedConnection:
         self.connection, self.recorder, self.session = connection, recorder, session
         self._began: int | None = None
         self._ops: list[list[Any]] = []
+        self._sent = False  # BEGIN, to DuckDB
+        if getattr(connection, "autocommit", None) is True and self._is_of("sqlite3"):
+            raise HistoryError(
+                "a connection in autocommit mode, which ends no transaction by commit()",
+                expected="sqlite3.connect(..., autocommit=False), or without autocommit",
+                code="SW708",
+            )
 
     # -- statements --------------------------------------------------------------------------------
 
     def begin(self) -> None:
         """The transaction is being invoked now, unless it was before."""
         if self._began is None:
-            self._began = self._now()
+            began = self._now()
+            self.recorder.enter(self.session)
+            self._began = began
 
     def _now(self) -> int:
         now = self.recorder.clock()
@@ -162,15 +196,34 @@ class RecordedConnection:
         return RecordedCursor(self, self._cursor())
 
     def asked(self, *statement: Any) -> None:
-        """A statement is about to be run. Raises: HistoryError for one that ends transactions."""
+        """A statement is about to be run.
+
+        Raises:  HistoryError for one that ends transactions, or that the database runs in none
+        """
         text = statement[0] if statement else ""
-        if isinstance(text, str) and _ENDS.match(text):
-            raise HistoryError(
-                f"the statement {text!r:.40}: nobody would record that the transaction ended",
-                expected="commit() or rollback() of the recorded connection",
-                code="SW708",
-            )
+        statements = _statements(text) if isinstance(text, str) else []
+        for one in statements:
+            if _ENDS.match(one):
+                raise _refused(text, "nobody would record that the transaction ended")
+            if self.open and self._is_of(*_MYSQL) and _COMMITS_IN_MYSQL.match(one):
+                raise _refused(text, "MySQL commits the transaction before it")
+        first = statements[0] if statements else ""
         self.begin()
+        if self._is_outside():
+            if not _BEGINS.match(first) and not _OUTSIDE.match(first):
+                execute(self.connection, "BEGIN")
+            self._sent = bool(_BEGINS.match(first)) or not _OUTSIDE.match(first)
+
+    def _is_of(self, *modules: str) -> bool:
+        return type(self.connection).__module__.partition(".")[0] in modules
+
+    def _is_outside(self) -> bool:
+        """Whether the next statement would be a transaction of its own: of sqlite3, which begins
+        one before it writes only, and of DuckDB.
+        """
+        if self._is_of("sqlite3"):
+            return not self.connection.in_transaction
+        return type(self.connection).__name__ == "DuckDBPyConnection" and not self._sent
 
     def _cursor(self) -> Any:
         if type(self.connection).__name__ == "DuckDBPyConnection":
@@ -296,8 +349,8 @@ class RecordedConnection:
             self.recorder.write({"completes": record["id"], "status": status, **ended})
         elif not intended:
             self.recorder.write({**record, "status": status, **ended})
-        self.recorder.count(status)
-        self._began, self._ops = None, []
+        self.recorder.count(status, record["session"])
+        self._began, self._ops, self._sent = None, [], False
 
 
 class RecordedCursor:
@@ -308,6 +361,8 @@ class RecordedCursor:
         vars(self).update(_connection=connection, _cursor=cursor)
 
     def __getattr__(self, name: str) -> Any:
+        if name == "executescript":
+            raise _refused(name, "it commits before it runs", "execute() for each statement")
         found = getattr(self._cursor, name)
         if name in ("commit", "rollback"):  # of DuckDB, whose cursor is its connection
             return getattr(self._connection, name)
@@ -336,6 +391,22 @@ class RecordedCursor:
 
     def __exit__(self, *error: object) -> Any:
         return self._cursor.__exit__(*error)
+
+
+def _refused(text: str, why: str, instead: str = "") -> HistoryError:
+    return HistoryError(
+        f"the statement {text!r:.40}: {why}",
+        expected=instead or "commit() or rollback() of the recorded connection",
+        code="SW708",
+    )
+
+
+def _statements(text: str) -> list[str]:
+    """The statements of a text, without what is quoted and without comments."""
+    plain = _QUOTED.sub(" ", text)
+    if _HAS_STATEMENTS.match(plain.lstrip()):
+        return [plain.lstrip()]
+    return [part for one in plain.split(";") if (part := one.strip())]
 
 
 def execute(connection: Any, sql: str, parameters: Any = ()) -> Any:

@@ -62,7 +62,8 @@ def lookup(work: Scan, key: Ints, value: Ints, codes: Ints, index: Ints) -> Ints
         q = int(at[x])
         while q < len(codes) and codes[q] == code[x]:
             if status[writes[index[q], 0]] != FAIL:
-                found[x] = index[q]
+                found[x] = index[q]  # the first: a transaction's last write of a value is there
+                break
             q += 1
     return found
 

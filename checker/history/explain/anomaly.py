@@ -205,15 +205,13 @@ class Explainer:
             if self._surely(i, j, k)
         ]
         keys = list(self.small.writers)
-        orders = [
-            isolation.version_orders(
-                self.small.writers[k], [(i, j) for i, j, key in known if key == k]
-            )
-            or [tuple(self.small.writers[k])]
-            for k in keys
-        ]
         few = max(20, _EFFORT // len(transactions) ** 3)
-        tried = min(_ORDERS_TRIED, few)
+        tried = min(_ORDERS_TRIED, few)  # of all keys together, so no more are needed of one
+        orders = []
+        for k in keys:
+            writers, before = self.small.writers[k], {(i, j) for i, j, key in known if key == k}
+            found = [*islice(isolation.each_version_order(writers, before), tried)]
+            orders.append(found or [tuple(writers)])
         verdicts = [
             isolation.judge(
                 transactions,

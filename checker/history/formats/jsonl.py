@@ -207,7 +207,11 @@ def _plain(build: Builder, value: Any) -> Any:
     try:
         return json.loads(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
-        raise build.fail(f"{value!r:.60} is no JSON ({error})", "", _SCALAR) from None
+        try:
+            shown = f"{value!r:.60}"
+        except ValueError:  # Python shows no integer of so many digits
+            shown = "such a long number"
+        raise build.fail(f"{shown} is no JSON ({error})", "", _SCALAR) from None
 
 
 def _operation(build: Builder, op: Any, where: str) -> None:

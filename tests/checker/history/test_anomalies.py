@@ -4,12 +4,15 @@ The default run plants a few of each; the slow one PLANTED (1,000) of each. It c
 mistakes on anomalies that nobody thought of: that is what test_oracle is for.
 """
 
+import json
 import os
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from statewalk.checker.cli import main
 from statewalk.checker.history.collect.applications import APPLICATIONS
 from statewalk.checker.history.decide.check import check
 from statewalk.checker.history.decide.scan import scan
@@ -109,3 +112,35 @@ def test_a_name_says_no_more_than_what_was_decided() -> None:
     assert "write-skew" == fitting("write-skew", "serializable")
     assert "G-nonadjacent" == fitting("read-skew", "si")
     assert "read-skew" == fitting("read-skew", "parallel-si")
+
+
+def _check(tmp_path: Path, transactions: list[dict[str, Any]], *options: str) -> int:
+    file = tmp_path / "history.jsonl"
+    file.write_text("".join(json.dumps(one) + "\n" for one in transactions))
+    return main(["history", "check", str(file), *options])
+
+
+def test_a_read_of_a_retried_value_counts_for_its_last_write(tmp_path: Path) -> None:
+    transactions = [
+        {"session": 1, "status": "fail", "ops": [["w", "x", 1]]},
+        {"session": 2, "ops": [["w", "x", 1], ["w", "x", 2], ["w", "x", 1]]},
+        {"session": 3, "ops": [["r", "x", 1]]},
+    ]
+
+    assert 0 == _check(tmp_path, transactions)
+
+
+def test_many_writers_of_a_key_are_explained_by_a_few_orders(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A ring of eleven anti-dependencies; all write one key, in 11! orders."""
+    transactions = [
+        {
+            "session": i,
+            "ops": [["r", f"a{i}", None], ["w", f"a{(i + 1) % 11}", 1], ["w", "k", i + 1]],
+        }
+        for i in range(11)
+    ]
+
+    assert 1 == _check(tmp_path, transactions, "--level", "serializable")
+    assert "Not serializable" in capsys.readouterr().out

@@ -109,7 +109,20 @@ def test_a_cursor_that_is_used_again_begins_the_next_transaction(tmp_path: Path)
     assert check(read(tmp_path / "h.jsonl"), "strict-serializable").holds
 
 
-@pytest.mark.parametrize("statement", ["COMMIT", " end", "rollback;", "Abort", "ROLLBACK WORK"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "COMMIT",
+        " end",
+        "rollback;",
+        "Abort",
+        "ROLLBACK WORK",
+        "-- done\nCOMMIT",
+        "/* */ COMMIT",
+        "SELECT ';'; COMMIT",
+        "/*! COMMIT */",
+    ],
+)
 def test_a_statement_that_ends_a_transaction_unseen_is_refused(
     statement: str, tmp_path: Path
 ) -> None:
@@ -118,6 +131,9 @@ def test_a_statement_that_ends_a_transaction_unseen_is_refused(
         for run in (connection.execute, connection.cursor().execute):
             with pytest.raises(HistoryError, match="nobody would record"):
                 run(statement)
+        with pytest.raises(HistoryError, match="commits before it runs"):
+            connection.cursor().executescript("CREATE TABLE a(b)")
+        connection.execute("SELECT 'COMMIT; ' -- COMMIT")
         connection.execute("SAVEPOINT s")
         connection.execute("ROLLBACK TO s")
         connection.execute("ROLLBACK TRANSACTION TO SAVEPOINT s")
@@ -248,3 +264,49 @@ def test_a_clock_that_was_set_back_loses_one_time_and_not_the_file(tmp_path: Pat
 
     assert [5, 6] == history.begin.tolist()
     assert "partial" in check(history, "strict-serializable").reason
+
+
+def _duckdb() -> Any:
+    return pytest.importorskip("duckdb").connect()
+
+
+@pytest.mark.parametrize("connect", [lambda: sqlite3.connect(":memory:"), _duckdb])
+@pytest.mark.parametrize("first", ["SELECT 1", "SAVEPOINT s", "BEGIN"])
+def test_a_transaction_begins_with_its_first_statement(
+    connect: Callable[[], Any], first: str, tmp_path: Path
+) -> None:
+    """Whatever the driver would do: a rollback takes all of it back."""
+    plain = connect()
+    if first == "SAVEPOINT s" and "Duck" in type(plain).__name__:
+        pytest.skip("DuckDB has none")
+    plain.execute("CREATE TABLE register (k TEXT PRIMARY KEY, v INTEGER)")
+    plain.commit()
+    with Recorder(tmp_path / "h.jsonl") as recorder:
+        connection = recorder.wrap(plain)
+        connection.execute(first)
+        connection.execute("INSERT INTO register VALUES ('x', 1)")
+        if first.startswith("SAVEPOINT"):
+            connection.execute("RELEASE s")
+        connection.rollback()
+        found = connection.execute("SELECT * FROM register").fetchall()
+        connection.rollback()
+
+    assert [] == found
+
+
+def test_two_transactions_of_one_session_are_refused(tmp_path: Path) -> None:
+    with Recorder(tmp_path / "h.jsonl") as recorder:
+        one, other = (recorder.wrap(sqlite3.connect(":memory:"), "a") for _ in range(2))
+        one.begin()
+        with pytest.raises(HistoryError, match="open on another connection"):
+            other.begin()
+        one.rollback()
+        other.begin()
+        other.rollback()
+
+
+def test_a_number_too_long_to_show_is_refused_all_the_same(tmp_path: Path) -> None:
+    with Recorder(tmp_path / "h.jsonl") as recorder:
+        connection = recorder.wrap(sqlite3.connect(":memory:"))
+        with pytest.raises(HistoryError, match="such a long number"):
+            connection.wrote("x", 10**5000)
