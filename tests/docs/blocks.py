@@ -193,18 +193,6 @@ WALKS = (
         ),
     ),
     Walk(
-        "docs/tutorial/start.md",
-        (
-            Step("statewalk new leases", ("statewalk test",)),
-            Step(
-                '"""Workers take a job',
-                ("fenced holds; 28 states", "violated done_once in 5; 27", "2 as expected, 0 not"),
-                file="leases/leases.py",
-                then="statewalk test leases --engine reference --jobs 1",
-            ),
-        ),
-    ),
-    Walk(
         "docs/how-to/spark.md",
         (
             Step(
@@ -237,6 +225,10 @@ ELSEWHERE = {  # which languages of a page another test runs
     "docs/how-to/networks.md": ("python console", "tests/docs/test_language.py"),
     "docs/explanation/refused.md": ("python fizz console", "tests/docs/test_refused.py"),
     "docs/how-to/slow-spec.md": ("python console", "tests/docs/test_language.py"),
+    "docs/tutorial/1-first-spec.md": ("python console", "tests/docs/test_tutorial.py"),
+    "docs/tutorial/2-a-bug.md": ("diff console", "tests/docs/test_tutorial.py"),
+    "docs/tutorial/3-liveness.md": ("diff console", "tests/docs/test_tutorial.py"),
+    "docs/tutorial/4-ci.md": ("console", "tests/docs/test_tutorial.py"),
     "docs/how-to/tla.md": ("python", "tests/dsl/fizz/test_docs_tla.py"),
 }
 _FORM = "the form of a command"
@@ -298,10 +290,12 @@ NOT_RUN = {
         "statewalk check kafka/exactly_once": "takes hours, and a cluster",
         "statewalk check SPEC": _FORM,
     },
-    "docs/tutorial/start.md": {
-        "pip install": _INSTALLS,
-        "cd": "the reader's shell",
-        "statewalk": "given elsewhere on the page, or in tests/package/release.py",
+    "docs/tutorial/1-first-spec.md": {
+        "statewalk doctor": "tests/checker/commands tries it",
+        "statewalk docs": "opens a browser",
+    },
+    "docs/tutorial/4-ci.md": {
+        "statewalk test --junit": "tests/checker/commands writes JUnit",
     },
     "docs/how-to/tla.md": {"Send(c, b)": "TLA+: TLC's, not read here"},
     "examples/dataflow/README.md": {"python": "needs Spark: tests/examples kills and resumes it"},

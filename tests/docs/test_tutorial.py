@@ -1,8 +1,41 @@
-"""The notebook of the documentation runs, and shows what comes out."""
+"""The tutorial can be followed in one folder; its notebook shows what its cells give."""
 
 from __future__ import annotations
 
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from statewalk.checker.cli import main
 from tests.docs.notebook import code_cells, outputs, read
+from tests.docs.test_errors import BLOCK, changed
+from tests.places import ROOT
+
+LESSONS = ("1-first-spec.md", "2-a-bug.md", "3-liveness.md", "4-ci.md")
+SECONDS = re.compile(r", \d+\.\d+ s")
+
+
+def test_the_lessons_can_be_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("NO_COLOR", "1")
+    for lesson in LESSONS:
+        text = (ROOT / "docs/tutorial" / lesson).read_text("utf-8")
+        for language, name, content in BLOCK.findall(text):
+            if language == "python":
+                Path(name).write_text(content, encoding="utf-8")
+            if language == "diff":
+                found = changed(Path(name).read_text("utf-8"), content)
+                Path(name).write_text(found, encoding="utf-8")
+            if language == "console":
+                command, *shown = content.splitlines()
+                main(shlex.split(command)[2:])
+                printed = " ".join(SECONDS.sub("", capsys.readouterr().out).split())
+                assert [] == [x for x in shown if " ".join(x.split()) not in printed], printed
 
 
 def test_the_tutorial_shows_what_its_cells_give() -> None:
