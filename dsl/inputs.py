@@ -221,6 +221,8 @@ def _note(event: str, about: tuple[Any, ...]) -> None:
             _while_run.setdefault(os.path.abspath(module), set()).add(file)
     made = flags & os.O_TRUNC or (flags & os.O_CREAT and not os.path.exists(file))
     for one in _under_way:
+        if made and file in one.opened:  # what it read there is no more
+            one.unseen.add("a file that it reads and writes anew")
         (one.written if made else one.opened).add(file)
 
 

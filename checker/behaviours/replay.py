@@ -119,6 +119,7 @@ def _replay(trace: Trace, model: Model) -> Replay:
         return start
     state: State = model.initial_states[start]
     states, steps, error = [state], list[TraceStep](), trace.error
+    ended: BaseException | None = None  # what the last step raised
     for number, step in enumerate(trace.steps, 1):
 
         def differs(why: str, differences: tuple[Change, ...] = (), number: int = number) -> Replay:
@@ -141,7 +142,7 @@ def _replay(trace: Trace, model: Model) -> Replay:
             return differs(f"the spec chooses otherwise: {taken.step.label}, not {step.label}")
         steps.append(taken.step)
         if taken.state is None:
-            error = said_of(taken.error)
+            error, ended = said_of(taken.error), taken.error
             break
         state = taken.state
         states.append(state)
@@ -154,7 +155,7 @@ def _replay(trace: Trace, model: Model) -> Replay:
     at, why = _first_cut(model, states, expanded)
     if why:
         return Replay(trace, model.path, at, why, (), changed)
-    why = _why_no_more(trace, model, states)
+    why = _why_no_more(trace, model, states, ended)
     if why:
         why = f"every step happens again, but {why}"
         return Replay(trace, model.path, trace.length, why, (), changed, False)
@@ -307,7 +308,9 @@ def _told(error: BaseException | None) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _why_no_more(trace: Trace, model: Model, states: list[State]) -> str:
+def _why_no_more(
+    trace: Trace, model: Model, states: list[State], raised: BaseException | None
+) -> str:
     """Why the property does not fail (the witness is none) any more; empty where it is as it was,
     or ended with what a step raised.
     """
@@ -319,7 +322,9 @@ def _why_no_more(trace: Trace, model: Model, states: list[State]) -> str:
         return f"the last does not return to state {trace.loop}"
     if _BUILT_IN.get(trace.kind, trace.property) != trace.property:
         return f"{trace.property} is no {trace.kind}"
-    if bool(trace.error_type) != (trace.kind in ("error", "assertion")):
+    if bool(trace.error_type) != (trace.kind in ("error", "assertion")) or (
+        trace.error_type and (trace.kind == "assertion") != isinstance(raised, AssertionError)
+    ):
         return f"{trace.error_type or 'an error'} is not what {trace.property} is about"
     if trace.error_type:
         at_last = not trace.steps[-1:] or trace.steps[-1].completed

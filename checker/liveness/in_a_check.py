@@ -129,7 +129,8 @@ class Liveness(Pass):
             checked.unchecked |= dict.fromkeys(names, stop_of("error").liveness)
             return
         options = checked.options
-        if not (graph.complete or options.allow_unsound or found.stopped):
+        cut = graph.stopped not in (None, found.stopped) and found.stopped != "violation"
+        if cut or not (graph.complete or options.allow_unsound or found.stopped):
             checked.unchecked |= dict.fromkeys(names, why_cut(graph.stopped, asked))
             checked.unfinished = True
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -122,5 +123,37 @@ def test_a_deadlock_but_for_faults_that_nobody_asks_for_any_more(tmp_path: Path)
     assert replay(trace).reproduced
 
     (tmp_path / "spec.py").write_text(text + "deadlock(False)\n")
+
+    assert not replay(trace).reproduced
+
+
+@pytest.mark.parametrize(
+    ("finding", "kind", "name"),
+    [("an assertion", "error", "no_error"), ("an error", "assertion", "Assertion")],
+)
+def test_an_error_is_no_failed_assertion(
+    finding: str, kind: str, name: str, tmp_path: Path
+) -> None:
+    """A check reports them under different names: a trace of one that says the other is forged."""
+    trace = trace_of(tmp_path, finding)
+    data = json.loads(trace.read_text())
+    data["property"], data["kind"] = name, kind
+    trace.write_text(json.dumps(data))
+
+    assert not replay(trace).reproduced
+
+
+def test_a_step_that_raises_is_no_failed_assertion(tmp_path: Path) -> None:
+    text = (
+        SPEC.replace("assert net.x < LIMIT", "1 // (LIMIT - net.x)")
+        + "deadlock(False)\nLIMIT = 5\n"
+    )
+    (tmp_path / "spec.py").write_text(text)
+    check(tmp_path / "spec.py", out=tmp_path / "out")
+    (trace,) = (tmp_path / "out").glob("*.trace.json")
+    assert replay(trace).reproduced
+    data = json.loads(trace.read_text())
+    data["property"], data["kind"] = "Assertion", "assertion"
+    trace.write_text(json.dumps(data))
 
     assert not replay(trace).reproduced

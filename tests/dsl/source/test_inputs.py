@@ -186,6 +186,8 @@ def test_files_of_one_name_are_told_apart() -> None:
         "LIMIT = len(os.read(os.open('data.txt', os.O_RDONLY, dir_fd=here), 10))",
         "import os\nfile = os.open('.', os.O_RDONLY)\nos.close(file)\nLIMIT = 3",
         "with open('/proc/self/stat') as file:\n    LIMIT = len(file.read())",
+        "with open('data.txt') as file:\n    LIMIT = int(file.read())\n"
+        "with open('data.txt', 'w') as file:\n    file.write(str(LIMIT))",
         "import pyarrow\nLIMIT = 3",
         "import pandas\nLIMIT = 3",
         "import shelve\nLIMIT = 3",
