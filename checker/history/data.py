@@ -192,6 +192,7 @@ class Builder:
         self.bounds: dict[int, Bounds] = {}
         self.initial: dict[int, int] = {}
         self.initial_known = True
+        self.has_header = False
         self.names: dict[int, Scalar] = {}
         self.states: dict[int, Any] = {}
         self.notes: list[str] = []

@@ -1,7 +1,7 @@
 """A reader of extensible data notation: just data, nothing is ever evaluated.
 
-Keywords and symbols become `Name`, characters `Char`, sets `Unordered`; tagged values lose their
-tag. Source: the public EDN
+Keywords and symbols become `Name`, characters `Char`, sets `Unordered`; tagged maps and
+vectors lose their tag, a tagged string or number is the name of both. Source: the public EDN
 specification (edn-format/edn).
 """
 
@@ -105,7 +105,9 @@ class Reader:
         if kind == "open":
             return self._collection(found["open"], start, depth)
         if kind == "tag":
-            return self.value(depth + 1)
+            value = self.value(depth + 1)
+            plain = isinstance(value, str) or type(value) is int
+            return Name(f"{found['tag']} {show(value)}") if plain else value
         if kind == "string":
             try:
                 return _ESCAPED.sub(_unescaped, found["string"])

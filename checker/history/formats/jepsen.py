@@ -220,6 +220,11 @@ def _transaction(
         value = begun[0].get(":value")
     if not isinstance(value, list):
         raise build.fail(f":value is {value!r}", where, f"a vector of {_OP}")
+    if told and begun is not None and not _completes(begun[0].get(":value"), value):
+        raise build.fail(
+            f"the completion of line {begun[1]} has other operations", where,
+            "those of the invocation, with what reads returned",
+        )  # fmt: skip
     maps = (begun[0] if begun else None, op)
     times = [None if x is None else build.time(x.get(":time"), where) for x in maps]
     build.transaction(
@@ -227,6 +232,20 @@ def _transaction(
     )
     reads = [_operation(build, mop, status, where, told=told) for mop in value]
     build.without_results += status == OK and not told and any(reads)
+
+
+def _completes(invoked: Any, completed: list[Any]) -> bool:
+    """Whether a completion has the operations of an invocation, reads aside from what they gave."""
+    if not isinstance(invoked, list):
+        return True  # nothing is said of them
+    if len(invoked) != len(completed):
+        return False
+    for one, other in zip(invoked, completed, strict=True):
+        if not (isinstance(one, list) and isinstance(other, list) and len(one) == len(other) == 3):
+            continue  # said to be none
+        if one[:2] != other[:2] or (str(one[0]) not in (":r", "r") and one[2] != other[2]):
+            return False
+    return True
 
 
 def _operation(build: _Builder, mop: Any, status: int, where: str, *, told: bool) -> bool:

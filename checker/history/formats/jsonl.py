@@ -134,6 +134,9 @@ def _header(build: Builder, record: dict[str, Any], number: int) -> None:
         raise build.fail(f"version {record['statewalk-history']!r}", where, f"version {VERSION}")
     if build.session:
         raise build.fail("a header after the first transaction", where, "it on the first line")
+    if build.has_header:
+        raise build.fail("a second header", where, "one")
+    build.has_header = True
     _known_fields(build, record, _HEADER, where)
     initial = record.get("initial", [])
     if initial == "unknown":

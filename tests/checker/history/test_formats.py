@@ -329,7 +329,7 @@ def test_edn_is_only_data() -> None:
 
     reader = Reader(text)
 
-    assert "2020" == reader.value()
+    assert '#inst "2020"' == reader.value()
     assert {":a": [1, 2, 3.5, None, True, "c", 'q"\n', "sym"], ":b": (1,)} == reader.value()
     assert not reader.more()
 

@@ -145,3 +145,47 @@ def test_a_conversion_onto_another_name_of_the_history_is_refused(run: Run) -> N
         code, printed = run("convert", "good.jsonl", name)
         assert (2, True) == (code, "SW706" in printed)
     assert HEAD + ONE == Path("good.jsonl").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        (
+            "h.jsonl",
+            '{"statewalk-history":1,"initial":[["x",0]]}\n'
+            '{"statewalk-history":1,"initial":"unknown"}\n',
+            "a second header",
+        ),
+        (
+            "h.edn",
+            "{:type :invoke, :process 0, :value [[:w :x 1]]}\n"
+            "{:type :ok, :process 0, :value [[:w :x 2]]}\n",
+            "other operations",
+        ),
+        (
+            "h.edn",
+            "{:type :invoke, :process 1, :value [[:r :x nil]]}\n"
+            "{:type :ok, :process 1, :value [[:r :z 1]]}\n",
+            "other operations",
+        ),
+    ],
+)
+def test_records_that_contradict_each_other_are_refused(
+    name: str, text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).write_text(text)
+
+    assert 2 == main(["history", "check", str(tmp_path / name)])
+    assert said in capsys.readouterr().err
+
+
+def test_values_of_two_tags_are_two_values(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (
+        "{:type :ok, :process 0, :value [[:w :x #money/usd 1]]}\n"
+        "{:type :ok, :process 1, :value [[:r :x #money/eur 1]]}\n"
+    )
+    (tmp_path / "h.edn").write_text(text)
+
+    assert 1 == main(["history", "check", str(tmp_path / "h.edn")])
