@@ -31,14 +31,30 @@ def read(folder: Path) -> History:
     Raises:  HistoryError with file, byte and what was expected there.
     """
     build = Builder(str(folder), "cobra")
+    writers: dict[int, int] = {}  # transactions, by the id of what they wrote
+    reads: list[tuple[int, int, str, int]] = []  # writer, id of the write, file, byte
     for file in files(folder):
         build.source = str(file)
-        _client(build, file)
+        _client(build, file, writers, reads)
+    for writer, write, place, at in reads:
+        known = writers.get(write, writer)
+        if known != writer:
+            build.source = place
+            raise build.fail(
+                f"a read of write {write} of transaction {writer}, but {known} wrote it",
+                f"byte {at}",
+                "the transaction that wrote it",
+            )
     build.source = str(folder)
     return build.history()
 
 
-def _client(build: Builder, file: Path) -> None:
+def _client(
+    build: Builder,
+    file: Path,
+    writers: dict[int, int],
+    reads: list[tuple[int, int, str, int]],
+) -> None:
     data, at = read_bytes(file), 0
     open_: int | None = None
     while at < len(data):
@@ -70,9 +86,11 @@ def _client(build: Builder, file: Path) -> None:
         elif kind == "W":
             if numbers[0] not in _GARBAGE_COLLECTION:
                 build.op(WRITE, numbers[1], numbers[0])
+                writers[numbers[0]] = open_
         elif numbers[1] not in _GARBAGE_COLLECTION:
             initial = numbers[0] in INITIAL_IDS or numbers[1] in INITIAL_IDS
             build.op(READ, numbers[2], None if initial else numbers[1])
+            reads.append((numbers[0], numbers[1], str(file), at))
         at += 1 + 8 * words
     if open_ is not None:
         build.status[-1] = INFO

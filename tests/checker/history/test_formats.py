@@ -16,6 +16,7 @@ from statewalk.checker.history import formats
 from statewalk.checker.history.data import History
 from statewalk.checker.history.decide.check import check
 from statewalk.checker.history.errors import HistoryError
+from statewalk.checker.history.formats import cobra
 from statewalk.checker.history.formats.edn import EdnError, Reader
 from statewalk.checker.history.formats.jsonl import from_records, lines_of
 from tests.checker.history import foreign
@@ -338,3 +339,19 @@ def test_a_number_of_very_many_digits_is_said_to_be_one() -> None:
     for text in ("9" * 6000, "-" + "9" * 6000 + "N", "9" * 6000 + ".5M"):
         with pytest.raises(EdnError, match=r"a number of 600\d digits"):
             Reader(text).value()
+
+
+def test_a_read_of_cobra_names_who_wrote_what_it_read(tmp_path: Path) -> None:
+    def record(kind: bytes, *numbers: int) -> bytes:
+        return kind + struct.pack(f">{len(numbers)}Q", *numbers)
+
+    one = record(b"S", 1) + record(b"W", 77, 5, 0) + record(b"C", 1)
+    (tmp_path / "1.log").write_bytes(one)
+    for writer in (1, 3):
+        two = record(b"S", 2) + record(b"R", writer, 77, 5, 0) + record(b"C", 2)
+        (tmp_path / "2.log").write_bytes(two)
+        if writer == 1:
+            assert 2 == len(cobra.read(tmp_path).status)
+        else:
+            with pytest.raises(HistoryError, match="but 1 wrote it"):
+                cobra.read(tmp_path)
