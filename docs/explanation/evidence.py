@@ -19,39 +19,38 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "explanation" / "evidence.md"
 COUNTS = ("distinct", "generated", "depth")
 REMARKS = {
-    "reasons": "a step is counted once for each reason that allows it, as TLC does",
-    "depth": "TLC says {depth}: see below",
-    "bound": "bounded by a constraint, so liveness is not asked",
+    "reasons": "by reasons",
+    "depth": "depth {depth} in TLC",
+    "bound": "bounded",
     "orbits": "with symmetry on",
-    "own": "counted for this page by TLC 2.15 with one worker: the manifest has no numbers",
-    "two ways": "TLC generates {generated}: it counts each way in which a condition is true",
+    "own": "own run of TLC 2.15",
+    "two ways": "TLC generates {generated}, by reasons",
 }
 GROUPS = {
     "tlaplus": """## The public TLA+ examples
 
-What TLC counts is from the manifests of [tlaplus/Examples](https://github.com/tlaplus/Examples)
-(commit 32a32c7, 14 May 2026). Each spec was written anew, in statewalk's words; its steps are
-those of the example, so that all three counts have to be equal. A row says *and liveness* where
-the example has properties of behaviours, and the spec here has them, with the fairness they
-need, and they hold.""",
+TLC's counts are from the manifests of [tlaplus/Examples](https://github.com/tlaplus/Examples)
+(commit 32a32c7, 14 May 2026). Each spec was rewritten for statewalk with the same steps, so all
+three counts have to be equal. *And liveness* marks examples whose liveness properties, with their
+fairness, are checked here and hold. *Bounded*: by a constraint, so liveness is not checked. *By
+reasons*, *depth*: [below](#where-numbers-differ). *Own run*: the manifest has no numbers.""",
     "kafka": """## Kafka
 
-Numbers of the public TLA+ specs of Kafka's protocols under TLC. [The page of each
-model](../models/kafka-init-pid.md) says what it leaves out.""",
+TLC's numbers of the public TLA+ specs of Kafka's protocols. [The page of each
+model](../models/kafka-init-pid.md) lists what it leaves out.""",
     "tables": """## Table formats
 
-Numbers of the public TLA+ specs of table formats under TLC: [Delta Lake](../models/delta.md) and
+TLC's numbers of the public TLA+ specs of table formats: [Delta Lake](../models/delta.md) and
 [Hudi](../models/hudi.md).""",
 }
 HEAD = """# Evidence
 
-Numbers from outside, and ours. A checker that misses a state, or sees one twice, would be off
-here. Each row is a test: `make test` runs some, `make test-slow` all of them
-(`tests/conformance/test_evidence.py`). `python docs/explanation/evidence.py` writes the page, from
-`docs/explanation/evidence.tsv` and what the configurations of the specs expect. The numbers are
-distinct states · generated · depth; of a violation, the steps to it.
-
-Run a row yourself: `statewalk check specs/examples/puzzles/prisoners.py --config four`.
+Published counts of other checkers beside ours, for those who doubt a verdict: a checker that
+misses a state, or counts one twice, would differ. The numbers are distinct states · generated ·
+depth; of a violation, its steps. Each row is a test (`tests/conformance/test_evidence.py`;
+`make test-slow` runs all). Run one yourself:
+`statewalk check specs/examples/puzzles/prisoners.py --config four`.
+`python docs/explanation/evidence.py` writes the page from `evidence.tsv` and the configurations.
 """
 TAIL = """## Fizzbee's references
 
@@ -63,26 +62,23 @@ to run `tests/conformance/test_fizzbee_examples.py`.
 
 ## Where numbers differ
 
-**Depth, in three rows.** Three searches in plain Python, without any of statewalk, agree with
-the depths here (`tests/conformance/plain.py`), and so does TLC 2.15 itself with one worker, on the
-example's own text: 10, 9 and 5 (23 November 2026). With several workers, as the manifest's runs
-have, TLC may come to a state on a way that is not the shortest, and its depth is that of the way:
-with eight workers it said 9 and 10 of EWD 840 in turn.
+**Depth, in three rows.** Independent searches in plain Python (`tests/conformance/plain.py`) agree
+with the depths here, and so does TLC 2.15 with one worker: 10, 9 and 5 (23 November 2026). With
+several workers, as in the manifest, TLC may reach a state by a longer path; with eight it printed
+9 and 10 for EWD 840 in turn.
 
-**Left out**: examples whose specs have no behaviours to search but a constant to compute, as
-CarTalkPuzzle, Stones and TransitiveClosure.
+**Left out**: examples that compute a constant, such as CarTalkPuzzle, Stones and TransitiveClosure.
 
-**Generated, by reasons.** Where an action begins with `A \\/ B`, TLC counts a successor for `A`
-and one for `B` when both are true, though they are the same step. statewalk counts a step once.
-Where a row says so, the spec chooses a reason, so that both count alike; EWD 840 has 1,817
-instead of 2,001 without (`--config three-by-steps`).
+**Generated, by reasons.** For `A \\/ B` TLC counts a successor for each true disjunct, although
+they are one step; statewalk counts one. In rows that say so the spec chooses a disjunct, so that
+counts agree; without it EWD 840 has 1,817 instead of 2,001 (`--config three-by-steps`).
 
-**MultiPaxos-SMR** holds what its authors ask, that clients see one copy; its replicas can differ
-all the same, after 13 steps, in what they commit in a slot (the witness `logs_differ`). TLC says so
-too of the public text, with that invariant, in as many steps: a notice names a slot and no command.
+**MultiPaxos-SMR** satisfies its authors' property, that clients see one copy. Its replicas can
+still commit different commands in a slot, after 13 steps (the witness `logs_differ`); TLC finds the
+same in the public text.
 
-**Kafka's producer ids** with more than one transactional id: the public spec has two defects,
-and its numbers come out with both planted ([producer ids](../models/kafka-init-pid.md)).
+**Kafka's producer ids** with several transactional ids: the public spec has two defects, and its
+numbers appear with both planted ([producer ids](../models/kafka-init-pid.md)).
 """
 
 
