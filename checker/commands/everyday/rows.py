@@ -170,15 +170,7 @@ def _run(job: Job, how: How, running: set[subprocess.Popen[str]]) -> list[Row]:
     if not job.configurations:
         return []
     with tempfile.TemporaryDirectory(prefix="statewalk-") as folder:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "statewalk", *_words(job, how, Path(folder))],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE if how.tells else subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-            errors="replace",
-            env=os.environ | {"PYTHONIOENCODING": "utf-8"},
-        )
+        process = begun(_words(job, how, Path(folder)), how)
         running.add(process)
         try:
             printed, said = process.communicate()
@@ -201,6 +193,19 @@ def _run(job: Job, how: How, running: set[subprocess.Popen[str]]) -> list[Row]:
         )
         for n, c in enumerate(job.configurations)
     ]
+
+
+def begun(words: Sequence[str], how: How) -> subprocess.Popen[str]:
+    """Start the process of a check."""
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "statewalk", *words],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE if how.tells else subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
+        env=os.environ | {"PYTHONIOENCODING": "utf-8"},
+    )
 
 
 def gist(said: str) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -10,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from statewalk.checker.cli import main
-from statewalk.checker.commands.everyday import testing
+from statewalk.checker.commands.everyday import rows, testing
 from statewalk.checker.commands.everyday.found import specs_in
 from statewalk.checker.commands.everyday.rows import How, checked, gist
 from statewalk.checker.commands.everyday.testing import Green
@@ -51,6 +53,33 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+class Here:
+    """A check in this process, where `test` starts one of its own."""
+
+    returncode = 0
+
+    def __init__(self, words: list[str], how: How) -> None:
+        self.words = words
+
+    def communicate(self) -> tuple[str, str]:
+        printed, said = StringIO(), StringIO()
+        with redirect_stdout(printed), redirect_stderr(said):
+            self.returncode = main(self.words)
+        return printed.getvalue(), said.getvalue()
+
+
+@pytest.fixture(autouse=True)
+def here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Checks run in this process, but for a test that asks for `processes`."""
+    if "processes" not in request.fixturenames:
+        monkeypatch.setattr(rows, "begun", Here)
+
+
+@pytest.fixture
+def processes() -> None:
+    """Each check has a process of its own."""
+
+
 def marks(capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
     """Configuration → how its line begins."""
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
@@ -58,7 +87,7 @@ def marks(capsys: pytest.CaptureFixture[str]) -> dict[str, str]:
 
 
 def test_only_what_changed_or_failed_is_checked_again(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, capsys: pytest.CaptureFixture[str], processes: None
 ) -> None:
     (folder / "counter.py").write_text(SPEC + WRONG)
 
@@ -397,8 +426,10 @@ def test_a_pass_of_a_text_that_changed_meanwhile_is_not_remembered(
 def test_a_file_that_only_one_configuration_reads_is_noticed(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    reading = "\nif N == 5:\n    M = int(open('limit.txt').read())\nelse:\n    M = 3\n\nclass"
-    text = SPEC.replace("\nclass", reading, 1).replace("counter.n < 3", "counter.n < M")
+    reading = "\nif N == 5:\n    M = int(Path('limit.txt').read_text())\nelse:\n    M = 3\n\nclass"
+    text = "from pathlib import Path\n" + SPEC.replace("\nclass", reading, 1).replace(
+        "counter.n < 3", "counter.n < M"
+    )
     (folder / "counter.py").write_text(text)
     (folder / "limit.txt").write_text("3")
     assert 0 == main(FAST)
