@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
 
+from statewalk.checker.cli import main
 from statewalk.checker.contract.search import Exploration, SearchOptions
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.native import explore as explore_natively
@@ -49,7 +49,7 @@ def _same(native: Exploration, found: Exploration) -> None:
 @pytest.mark.spark
 @pytest.mark.parametrize(
     ("spec", "constants", "buckets", "tasks", "native_until", "keep_going"),
-    some(CASES, every=4),
+    some(CASES, every=len(CASES)),
 )
 def test_spark_equals_native(
     spec: str,
@@ -68,6 +68,7 @@ def test_spark_equals_native(
     assert found.statistics["sent_bytes"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_a_state_in_which_nothing_is_there_is_known_again(tmp_path: Path) -> None:
     """Its fingerprint is 0, which in a table of states stands for a free place."""
@@ -88,6 +89,7 @@ def test_a_state_in_which_nothing_is_there_is_known_again(tmp_path: Path) -> Non
     _same(explore_natively(model, options), found)
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.parametrize("by_file", [True, False])
 def test_states_really_move_between_tasks(
@@ -105,6 +107,7 @@ def test_states_really_move_between_tasks(
     assert 1.0 <= found.statistics["balance"] < 1.6
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_bounds_stop_at_the_same_state() -> None:
     model = load(MODELS / "kafka/init_pid.py")
@@ -115,15 +118,14 @@ def test_bounds_stop_at_the_same_state() -> None:
     assert found.stopped == "depth"
 
 
-def test_a_search_without_a_large_level_says_that_no_job_ran(tmp_path: Path) -> None:
+def test_a_search_without_a_large_level_says_that_no_job_ran(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = ["--engine", "spark", "--spark-native-until", "300", "--out", str(tmp_path)]
-    told = subprocess.run(
-        [sys.executable, "-m", "statewalk", "check", str(MODELS / "toys/die_hard.py"), *words],
-        capture_output=True, text=True, check=False,
-    ).stdout  # fmt: skip
+    main(["check", str(MODELS / "toys/die_hard.py"), *words])
 
     said = "no Spark job ran: each level searched has fewer than 300 states (--spark-native-until)"
-    assert said in " ".join(told.split())
+    assert said in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.spark

@@ -18,7 +18,6 @@ from statewalk.checker.engines.reference import explore as explore_plainly
 from statewalk.checker.native import explore as explore_natively
 from statewalk.checker.spark import explore
 from statewalk.dsl.loader import load
-from tests.cases import slow
 
 SAME = (
     "counts", "levels", "findings", "witnesses", "fired", "fresh", "stopped", "complete", "cut",
@@ -103,9 +102,10 @@ def spec(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 @pytest.mark.parametrize(
-    ("settings", "keep_going"), [(ROWS, True), slow(ROWS, False), slow(FEW, True), (FEW, False)]
+    ("settings", "keep_going"), [(ROWS, True), (ROWS, False), (FEW, True), (FEW, False)]
 )
 def test_flows_with_constraints_of_steps(
     spec: Path, settings: dict[str, Any], keep_going: bool
@@ -122,6 +122,7 @@ def test_flows_with_constraints_of_steps(
     assert found.statistics["jobs"] > 0
 
 
+@pytest.mark.slow
 def test_the_spec_means_natively_what_it_means_plainly(spec: Path) -> None:
     options = SearchOptions(keep_going=True, max_depth=9)
     plain, native = (e(load(spec), options) for e in (explore_plainly, explore_natively))
@@ -131,6 +132,7 @@ def test_the_spec_means_natively_what_it_means_plainly(spec: Path) -> None:
     assert plain.cut == native.cut
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_what_was_moved_is_reported(spec: Path) -> None:
     from statewalk.checker.report.check import report

@@ -13,7 +13,6 @@ from statewalk.checker.spark import explore
 from statewalk.checker.states.fingerprints import Fingerprints
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.loader import load
-from tests.cases import some
 from tests.checker.symmetry.specs import SPECS, load_text
 from tests.checker.symmetry.test_breaking import MUTANTS, RIGHT, SPEC
 from tests.places import ROOT
@@ -39,10 +38,9 @@ CASES: list[tuple[str, dict[str, Any], int, bool, int, int]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.spark
-@pytest.mark.parametrize(
-    ("spec", "constants", "bits", "symmetry", "tasks", "native_until"), some(CASES, every=9)
-)
+@pytest.mark.parametrize(("spec", "constants", "bits", "symmetry", "tasks", "native_until"), CASES)
 def test_spark_tells_states_apart_as_native(
     spec: str, constants: dict[str, Any], bits: int, symmetry: bool, tasks: int, native_until: int,
 ) -> None:  # fmt: skip
@@ -56,6 +54,7 @@ def test_spark_tells_states_apart_as_native(
     assert found.statistics["jobs"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_first_words_that_are_alike_do_not_make_states_alike(
     monkeypatch: pytest.MonkeyPatch,
@@ -76,8 +75,9 @@ def test_first_words_that_are_alike_do_not_make_states_alike(
     assert {f: getattr(native, f) for f in SAME} == {f: getattr(found, f) for f in SAME}
 
 
+@pytest.mark.slow
 @pytest.mark.spark
-@pytest.mark.parametrize("name", some(list(MUTANTS), every=9))
+@pytest.mark.parametrize("name", list(MUTANTS))
 def test_what_breaks_the_symmetry_is_found_there_too(name: str, tmp_path: Path) -> None:
     place, line, _ = MUTANTS[name]
     model = load_text(tmp_path, SPEC.format(**{**RIGHT, place: line}))
@@ -90,8 +90,9 @@ def test_what_breaks_the_symmetry_is_found_there_too(name: str, tmp_path: Path) 
     assert str(natively.value) == str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.spark
-@pytest.mark.parametrize("name", some(list(SPECS), every=9))
+@pytest.mark.parametrize("name", list(SPECS))
 def test_orbits_are_those_of_native(name: str, tmp_path: Path) -> None:
     model, options = load_text(tmp_path, SPECS[name]), SearchOptions(symmetry=True)
     native, found = explore_natively(model, options), explore(model, options, native_until=2)

@@ -25,7 +25,7 @@ from statewalk.checker.spark import explore
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model
-from tests.cases import slow
+from tests.cases import slow, some
 from tests.places import ROOT
 
 MODELS = ROOT / "models"
@@ -33,7 +33,6 @@ SPEC = MODELS / "toys/two_phase_commit.py"
 SETTINGS: dict[str, Any] = {"buckets": 8, "tasks": 2, "native_until": 100}
 KINDS = ["level-00005", "rows-", "early-", "values-", "seen-"]
 DAMAGES = ["missing", "shorter", "changed"]
-SOME = {*zip(KINDS, DAMAGES + DAMAGES[:2], strict=True)}
 
 
 def _model() -> Model:
@@ -79,6 +78,7 @@ def test_a_search_goes_on_whatever_the_number_of_tasks(
     _same(explore(_model(), options, **{**SETTINGS, "tasks": tasks, "buckets": 64}))
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_a_search_with_suspended_runs_goes_on(tmp_path: Path) -> None:
     spec = MODELS.parent / "specs" / "toys" / "threads_own.py"
@@ -89,6 +89,7 @@ def test_a_search_with_suspended_runs_goes_on(tmp_path: Path) -> None:
     _same(found, load(spec))
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_a_search_goes_on_twice(begun: Path, tmp_path: Path) -> None:
     options = _copied(begun, tmp_path)
@@ -99,7 +100,7 @@ def test_a_search_goes_on_twice(begun: Path, tmp_path: Path) -> None:
 
 @pytest.mark.spark
 @pytest.mark.parametrize(
-    ("which", "damage"), [case if case in SOME else slow(*case) for case in product(KINDS, DAMAGES)]
+    ("which", "damage"), some(product(KINDS, DAMAGES), every=len(KINDS) * len(DAMAGES))
 )
 def test_a_damaged_file_is_named(begun: Path, tmp_path: Path, which: str, damage: str) -> None:
     options = _copied(begun, tmp_path)
@@ -156,6 +157,7 @@ def test_a_run_directory_that_cannot_be_used(tmp_path: Path) -> None:
         explore(_model(), options, **SETTINGS)
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_a_killed_driver_is_resumed_by_another(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -196,6 +198,7 @@ def _depth(folder: Path) -> int:
         return -1
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_values_of_another_search_are_not_believed(begun: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
@@ -210,6 +213,7 @@ def test_values_of_another_search_are_not_believed(begun: Path, tmp_path: Path) 
         explore(_model(), options, **SETTINGS)
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_the_first_line_of_a_file_is_checked_too(begun: Path, tmp_path: Path) -> None:
     options = _copied(begun, tmp_path)
