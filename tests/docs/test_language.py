@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from statewalk.checker.cli import main
+from tests.docs.test_errors import changed
 from tests.places import ROOT
 
 PAGES = {  # by page: the engine
@@ -19,12 +20,12 @@ BLOCK = re.compile(r"^```(\w+) *([\w.]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 @dataclass
 class Example:
-    """The files of a section, and its commands with what they print."""
+    """The files of a section, and its commands with what they print and the files by then."""
 
     title: str
     engine: str
     files: dict[str, str] = field(default_factory=dict)
-    commands: list[tuple[str, list[str]]] = field(default_factory=list)
+    commands: list[tuple[str, list[str], dict[str, str]]] = field(default_factory=list)
 
 
 def examples(page: str) -> list[Example]:
@@ -38,13 +39,17 @@ def examples(page: str) -> list[Example]:
         for language, name, content in blocks:
             if language == "python":
                 example.files[name or "spec.py"] = content
+            if language == "diff":
+                example.files[name] = changed(example.files[name], content)
             for line in content.splitlines() if language == "console" else ():
                 if line.startswith("$ statewalk "):
-                    example.commands.append((line.removeprefix("$ statewalk "), []))
+                    command = line.removeprefix("$ statewalk ")
+                    example.commands.append((command, [], dict(example.files)))
                 else:
                     example.commands[-1][1].append(line)
         if blocks and not example.commands:
-            example.commands = [(f"check {blocks[-1][1] or 'spec.py'}", ["HOLDS"])]
+            checked = f"check {blocks[-1][1] or 'spec.py'}"
+            example.commands = [(checked, ["HOLDS"], example.files)]
         if blocks:
             found.append(example)
     return found
@@ -59,12 +64,12 @@ def test_the_example_does_what_it_says(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    for name, content in example.files.items():
-        (tmp_path / name).write_text(content, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "120")
 
-    for command, expected in example.commands:
+    for command, expected, files in example.commands:
+        for name, content in files.items():
+            Path(name).write_text(content, encoding="utf-8")
         words = command.split()
         code = main([*words, "--engine", example.engine] if words[0] == "check" else words)
         printed = capsys.readouterr().out
