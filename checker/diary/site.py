@@ -163,10 +163,16 @@ class Page:
 
 
 def read(folder: Path) -> list[Page]:
-    """The pages of a folder, section by section, each with its opening page first."""
+    """Return the pages of a folder by section, in the order in which its README links to them."""
+    links = (folder / "README.md").read_text(encoding="utf-8")
+
+    def order(page: Path) -> tuple[bool, int, str]:
+        at = links.find(f"({page.relative_to(folder).as_posix()})")
+        return page.name != "README.md", at if at >= 0 else len(links), page.name
+
     found: list[Page] = []
     for name, _ in _SECTIONS:
-        files = sorted((folder / name).glob("*.md"), key=lambda p: (p.name != "README.md", p.name))
+        files = sorted((folder / name).glob("*.md"), key=order)
         found += [Page(p.relative_to(folder), p.read_text(encoding="utf-8")) for p in files]
     return found
 

@@ -48,7 +48,10 @@ def broken(site: Path) -> list[str]:
 
 def small(folder: Path) -> Path:
     pages = {
-        "README.md": "# All\n\n[a](guide.md#a-part) [out](../x.md) [d](diary/)\n",
+        "README.md": "# All\n\n[a](guide.md#a-part) [out](../x.md) [d](diary/)\n"
+        "[1](how-to/second.md) [2](how-to/first.md)\n",
+        "how-to/first.md": "# First\n",
+        "how-to/second.md": "# Second\n",
         "guide.md": "# The `guide`\n\n## A part\n\n<script>x</script> [error](errors/SW100.md)\n"
         "\n| a | b |\n|---|--:|\n| c | 1 |\n",
         "errors/SW100.md": "# SW100\n\n[back](../guide.md)\n",
@@ -75,6 +78,7 @@ def test_a_folder_becomes_a_site(tmp_path: Path) -> None:
     assert "<td>c</td>\n<td class=right>1</td>" in (tmp_path / "site/guide.html").read_text("utf-8")
     assert 'href="00/a.py"' in (tmp_path / "site/diary/00-a.html").read_text("utf-8")
     assert "The guide</a>" in text
+    assert text.index("Second</a>") < text.index("First</a>")  # as the README links to them
 
 
 CASES = [slow(ROOT / "docs")]
