@@ -58,7 +58,8 @@ def load(
     optimize: bool = True,
     listed: bool = False,
 ) -> Model:
-    """The model of a spec file (.py or .fizz), or of the library by name, with its constants fixed.
+    """Return the model of a spec file or library model, with its constants fixed.
+
     ``listed``: expressions beside the spec may list its fields; results are equal.
 
     Raises:  RunError for a file that cannot be read; SpecError for mistakes in the spec.
@@ -78,13 +79,13 @@ def check(
     interrupted: Callable[[], bool] = lambda: False,
     **options: Any,
 ) -> Run:
-    """Check a spec: every property, in every state that can be reached.
+    """Check every property of a spec in every reachable state.
 
-    ``constants`` override the spec's defaults; further keywords are the fields of `CheckOptions`.
-    With ``out`` the result and its traces are also written to that folder.
+    ``constants`` override defaults; other keywords are the fields of `CheckOptions`. ``out`` names
+    a folder for the result and its traces.
 
-    Raises:  RunError, SpecError for what keeps the search from starting. An exception inside the
-    spec does not raise: the verdict is "error".
+    Raises:  RunError, SpecError if the search cannot start. An exception inside the spec does not
+    raise: the verdict is "error".
     """
     from statewalk.checker.report.runs import forget, new_folder
 

@@ -99,10 +99,11 @@ def conform(
     timeout: float | None = None,
     depth_first: bool = False,
 ) -> Conformance:
-    """Ask whether the logs of one run are a behaviour of a spec; several (or a list) are of several
-    processes. ``timeout`` is in seconds.
+    """Decide whether the logs of one run are a behavior of a spec.
 
-    Raises:  SpecError, RunError: for what is no spec, no log or no event
+    Several logs, or a list, are of several processes. ``timeout`` is in seconds.
+
+    Raises:  SpecError, RunError for an invalid spec, log or event.
     """
     hidden, watch = (
         [given] if isinstance(given, str) else list(given) for given in (hidden, watch)

@@ -13,7 +13,7 @@ from statewalk.dsl.kinds import PropertyKind
 
 Promised: TypeAlias = Literal["weak", "strong"]
 Fairness: TypeAlias = Literal["none", Promised]
-"""What is promised of an action, or of an option of a choice, that is possible for ever."""
+"""The fairness of an action, or of an option of a choice."""
 FAIRNESSES: tuple[Fairness, ...] = get_args(Fairness)
 
 
@@ -70,11 +70,10 @@ class Refines(LeadsTo):
 
 @dataclass(frozen=True)
 class Expectation:
-    """What a run configuration should give.
+    """The expected result of a configuration.
 
-    ``properties`` are those to be violated, ``lengths`` after how many steps, where that is said;
-    ``length`` is that of the first. ``distinct`` counts the states a run keeps, ``states`` those
-    there are when it keeps going past violations.
+    ``properties`` are to be violated, ``lengths`` after how many steps; ``length`` is that of the
+    first. ``distinct`` counts the states that a run keeps, ``states`` all states past violations.
     """
 
     verdict: Literal["holds", "violated"]

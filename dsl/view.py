@@ -28,10 +28,9 @@ State = Mapping[Path, Any]
 
 
 class Disabled(BaseException):
-    """A guard is false, or a choice has no option: the step is not possible. What no line
-    of the spec says is in its text.
+    """The signal that a guard is false or a choice has no option.
 
-    Not an `Exception`, so that ``except Exception`` in a spec does not swallow it.
+    Not an `Exception`, so that ``except Exception`` in a spec does not catch it.
     """
 
 

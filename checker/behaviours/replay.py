@@ -38,13 +38,11 @@ _BUILT_IN = {"deadlock": DEADLOCK, "error": NO_ERROR, "assertion": ASSERTION}
 
 @dataclass(frozen=True)
 class Replay:
-    """What came of repeating a trace. Where all of it happened again, ``trace`` is what happened.
+    """The result of a replay. It is true if the spec ``reproduced`` the trace.
 
-    ``step`` is the first that differs, counted from 0 = the initial state; None where all of it
-    happened again. ``differences`` are the changes from the state of the trace to that of the spec
-    there. ``changed`` lists the files of the spec whose text is not what it was; ``states`` are
-    those gone through, where all of it happened again. It is true where
-    it ``reproduced`` the trace.
+    ``step`` is the first that diverges, counted from 0 = the initial state, or None.
+    ``differences`` are changes from the trace's state to the spec's there. ``changed`` lists
+    changed files of the spec; ``states`` are the states of a whole replay.
     """
 
     trace: Trace
@@ -68,10 +66,9 @@ class Replay:
 
 
 def replay(trace: Trace | str | Path, spec: str | Path | Model | None = None) -> Replay:
-    """Repeat a trace on its spec, or on another.
+    """Replay a trace on its spec, or on another.
 
-    Raises:  RunError for a trace that cannot be read or that is of another spec; what `load`
-    raises.
+    Raises:  RunError for a trace that cannot be read or is of another spec; errors of `load`.
     """
     from statewalk.dsl.model import Model
 

@@ -98,7 +98,7 @@ class Versus:
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """A base and what was compared with it. It is neither true nor false: it has no verdict."""
+    """A base and what was compared with it. It has no truth value."""
 
     base: Side
     others: tuple[Versus, ...]

@@ -32,12 +32,12 @@ def compare(
     fields: Sequence[str] = (),
     **options: Any,
 ) -> Comparison:
-    """Put specs beside the first; or one beside itself: ``vary={"VARIANT": ["base", "proposal"]}``.
-    ``constants`` are given to those that have them; models have theirs already.
-    ``fields`` are what counts of a state (all that both have); further keywords are fields of
-    `CheckOptions`.
+    """Compare specs with the first, or variants: ``vary={"VARIANT": ["base", "proposal"]}``.
 
-    Raises:  RunError[SW361] where there is nothing to compare; what `load` raises
+    ``constants`` apply to specs that have them, not to models. ``fields`` are what is compared
+    (default: all common fields); other keywords are fields of `CheckOptions`.
+
+    Raises:  RunError[SW361] if there is nothing to compare; errors of `load`.
     """
     given = dict(constants or {})
     asked = CheckOptions(**options)

@@ -11,9 +11,10 @@ from statewalk.checker.conform.coverage import Coverage
 
 @dataclass(frozen=True, repr=False)
 class Conformance:
-    """What became of the logs of one run. ``verdict`` is conforms, parts, violated or undecided
-    (or mistake, of logs in a folder that cannot be followed); ``accepted`` of ``events`` were;
-    ``report`` is what the command prints. It is true where the logs conform.
+    """The result of following the logs of one run. It is true if they conform.
+
+    ``verdict`` is conforms, parts, violated, undecided, or mistake for invalid logs in a folder.
+    ``accepted`` of ``events`` fitted. ``report`` is what the command prints.
     """
 
     logs: tuple[str, ...]

@@ -85,7 +85,7 @@ class WebPage:
 
 
 def page(shown: Run | Trace | Comparison) -> WebPage:
-    """The page to look at of a run, a trace or a comparison: ``page(run).save("report.html")``."""
+    """Return the page of a run, trace or comparison: ``page(run).save("report.html")``."""
     if isinstance(shown, Trace):
         return WebPage(to_html(of_trace(shown)))
     return WebPage(to_html(of_run(shown) if isinstance(shown, Run) else of_comparison(shown, "")))

@@ -23,7 +23,7 @@ VERSION = 1
 
 
 def save_trace(trace: Trace, file: str | Path) -> None:
-    """Write a trace as JSON, whole or not at all. Raises RunError[SW403]."""
+    """Write a trace as JSON, atomically. Raises RunError[SW403]."""
     write_text(Path(file), _text(to_dict(trace)))
 
 

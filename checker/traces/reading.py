@@ -78,7 +78,7 @@ class _File(_Part):
 
 
 def load_trace(file: str | Path) -> Trace:
-    """Read a trace; the classes of its values are stand-ins until it is replayed.
+    """Read a trace; classes of its values are stand-ins until it is replayed.
 
     Raises:  RunError[SW404] for a file that cannot be read, RunError[SW401] for one that is no
     trace.

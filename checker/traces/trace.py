@@ -119,11 +119,10 @@ class Abstract:
 class Trace(OfKind):
     """A finite sequence of states and steps: ``contents[i]`` is the state before ``steps[i]``.
 
-    ``loop`` is the index of the state to which the last step returns (a lasso), if it does.
-    ``truths`` holds, by property, its truth in each state (see `checker.traces.trace`).
-    ``error`` is the text of the exception that ended it; a last step that is not completed has no
-    state after it. ``names`` says how shared state is shown. ``abstract`` is how the model sees it
-    that is refined. ``model`` is what took the steps; a trace from a file has none.
+    ``loop`` is the index of the state to which the last step of a lasso returns. ``truths`` holds
+    the truth of properties in each state. ``error`` is the exception that ended it; an incomplete
+    last step has no successor. ``names`` shows shared state, ``abstract`` the refined view.
+    ``model`` took the steps; a trace from a file has none.
     """
 
     spec: str

@@ -22,12 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Run:
-    """See the fields. What the result has is at hand here too. It is true where ``statewalk check``
-    ends with 0: everything holds, or is as the configuration expects. A bound is no pass.
+    """A check: its result, evidence and traces. It has the fields of `Result` too.
 
-    ``traces`` has by property the counterexample, or the way to the witness. ``shown`` gives the
-    text of the run: what ``print`` and a notebook show. ``model`` is what was checked, where it got
-    as far as that.
+    It is true if ``statewalk check`` would exit with 0. ``traces`` has counterexamples and
+    witnesses by property, ``shown`` returns the printed report, ``model`` is what was checked, if
+    it was loaded.
     """
 
     result: Result
@@ -211,8 +210,9 @@ class ActionResult(_Part):
 
 @dataclass(frozen=True, kw_only=True)
 class Result(_Part):
-    """The verdict of a check, with what it rests on: the JSON object, field by field. It is true
-    where everything holds, or is as the configuration expects; a bound is no pass.
+    """The verdict and counts of a check: the fields of the JSON object.
+
+    It is true if everything holds or is as expected; a bound is not enough.
     """
 
     schema_: int = SCHEMA

@@ -218,7 +218,7 @@ _THERE = ("It says whether a role of a class with at_most is there.", "Give it a
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
 class Role:
-    """A kind of actor. Annotated fields are its state; methods marked ``@action`` are its moves."""
+    """A kind of actor: annotated fields are state, methods with ``@action`` are actions."""
 
     _fields: ClassVar[tuple[str, ...]] = ()
     _defaults: ClassVar[dict[str, Any]] = {}
@@ -381,7 +381,7 @@ def _not_there(role: Role, so: str) -> SpecError:
 
 
 class State(Role):
-    """Shared state without an actor of its own. Usually one instance per class."""
+    """Shared state that does not act, usually with one instance."""
 
 
 def default_of(cls: type, name: str) -> Any:

@@ -119,7 +119,7 @@ def check_kept(cls: type, base: type, names: Iterable[str]) -> None:
 
 @dataclass_transform(eq_default=False)
 class Record:
-    """A value with named fields. Equal when the fields are equal."""
+    """A value with named fields, equal to one with equal fields."""
 
     _fields: ClassVar[tuple[str, ...]] = ()
     __match_args__: ClassVar[tuple[str, ...]] = ()
@@ -316,7 +316,7 @@ def _unfrozen(cls: type[Record], content: dict[str, Any]) -> Any:
 
 
 class Message(Record):
-    """A record that is drawn as an arrow. ``source`` and ``dest`` fields, if any, name its ends."""
+    """A record drawn as an arrow; fields ``source`` and ``dest`` name its ends."""
 
 
 def record_class(record: Record) -> type[Record]:
@@ -326,7 +326,7 @@ def record_class(record: Record) -> type[Record]:
 
 
 def replace(record: R, /, **changes: Any) -> R:
-    """A copy of a record with some fields changed."""
+    """Return a copy of a record with some fields changed."""
     cls = record_class(record)
     if cls._open:
         return freeze(record)._replaced(changes)  # type: ignore[no-any-return]
@@ -343,7 +343,7 @@ def replace(record: R, /, **changes: Any) -> R:
 
 
 class Bag(Generic[T]):
-    """A set that counts: adding an element twice needs removing it twice."""
+    """A multiset: adding an element twice needs removing it twice."""
 
     __slots__ = ("_content",)
 

@@ -239,10 +239,10 @@ _Named: TypeAlias = Callable[..., bool] | str
 def violates(
     *properties: _Named | Mapping[Any, int], length: int | None = None, states: int | None = None
 ) -> Expectation:
-    """Expect that these properties are violated, the first in ``length`` transitions.
+    """Expect that these properties are violated, the first after ``length`` transitions.
 
-    ``violates({small: 3, even: 5})`` says it of each. ``states`` is the number of states in all:
-    the search keeps going past violations to count them.
+    ``violates({small: 3, even: 5})`` gives a length for each. ``states`` counts all states, past
+    the violations.
     """
     lengths: dict[str, int | None] = {}
     names = sys._getframe(1).f_globals
@@ -286,9 +286,9 @@ def _odd(what: str, help: str) -> SpecError:
 
 
 def config(name: str, /, *, expect: Expectation | None = None, **constants: object) -> None:
-    """A named set of constants, checked by ``statewalk check --config NAME``.
+    """Declare a named configuration, for ``statewalk check --config NAME``.
 
-    ``MUTANT`` is given as the mutant's function, or as its name.
+    ``MUTANT`` is a mutant's function or name.
     """
     chosen = constants.get(MUTANT)
     if callable(chosen):

@@ -69,11 +69,11 @@ P = TypeVar("P", bound=Callable[..., bool])
 Constant: TypeAlias = Annotated[T, "statewalk.constant"]
 """``N: Constant[int] = 2`` declares a constant; ``--set N=3`` and configurations override it."""
 Auxiliary: TypeAlias = Annotated[T, "statewalk.auxiliary"]
-"""A history field: seen by properties, left out of state identity under ``--view on``."""
+"""A history field; ``--view on`` leaves it out of state identity."""
 Ephemeral: TypeAlias = Annotated[T, "statewalk.ephemeral"]
-"""A field that a crash of its role sets back to what it held when the run began."""
+"""A field that a crash of its role resets to its initial value."""
 Flow: TypeAlias = Generator[None, None, T]
-"""Return type of an action or function that gives way to others at each ``yield``."""
+"""The return type of a flow: an action or function that is suspended at each ``yield``."""
 
 
 def _mark(function: F, kind: str, **options: Any) -> F:
@@ -103,15 +103,13 @@ def action(
     fault: bool = False,
 ) -> Callable[[F], F]: ...
 def action(function: Any = None, /, **options: Any) -> Any:
-    """A move of the role (or of nobody, on module level). ``fair`` holds per instance and
-    argument.
+    """Declare an action: of the role, or of nobody on module level.
 
-    ``flow`` says in which steps it happens: in one, in one for each statement ("serial"), with its
-    statements in any order ("parallel"), or with one of them only ("oneof"). ``yield`` in its text
-    says so by itself. Of an action of several steps, at most ``concurrent`` runs are suspended at
-    a time; ``resume`` is the fairness of going on with one, ``fair`` where it is not given.
-    ``crash=False``: they do not crash where `crashes` lets runs crash. A ``fault`` is no way out of
-    a deadlock.
+    ``fair`` holds for each instance and argument. ``flow`` divides the body into steps: one step, a
+    step for each statement ("serial"), statements in any order ("parallel"), or one of the
+    statements ("oneof"); a ``yield`` divides it too. At most ``concurrent`` runs of an action of
+    several steps are suspended at a time. ``resume`` is the fairness of continuing one (default:
+    ``fair``). ``crash=False`` exempts runs from `crashes`. A ``fault`` does not prevent a deadlock.
     """
     if function is not None:
         return _mark(function, "action")
@@ -119,46 +117,45 @@ def action(function: Any = None, /, **options: Any) -> Any:
 
 
 def init(function: F, /) -> F:
-    """Runs before the first step; may choose. Several run in the order of the file."""
+    """Declare a function that changes the initial state; its choices give several initial states.
+
+    Several run in the order of the file.
+    """
     return _mark(function, "init")
 
 
 def always(function: P, /) -> P:
-    """Holds in every state. Above ``@eventually``: infinitely often."""
+    """Declare an invariant. Above ``@eventually``: true infinitely often."""
     return _mark(function, "always")
 
 
 def eventually(function: P, /) -> P:
-    """Above ``@always``: from some state on, for ever. Alone: at least once on every fair run."""
+    """Declare that a predicate is true at least once. Above ``@always``: from some state on."""
     return _mark(function, "eventually")
 
 
 def exists(function: P, /) -> P:
-    """A witness: some reachable state satisfies it."""
+    """Declare a witness: a predicate that some reachable state satisfies."""
     return _mark(function, "exists")
 
 
 def on_step(function: P, /) -> P:
-    """Holds for every step, stuttering ones included. ``old(expression)`` is a value before the
-    step.
-    """
+    """Declare a step invariant, for stuttering steps too. ``old(e)`` is ``e`` before the step."""
     return _mark(function, "on_step")
 
 
 def terminal(function: P, /) -> P:
-    """States in which stopping is right. Any other state without successor is a deadlock."""
+    """Declare where stopping is right. Any other state without a successor is a deadlock."""
     return _mark(function, "terminal")
 
 
 def constraint(function: P, /) -> P:
-    """Explore no further where this is false. Above ``@on_step``: take no step that makes it
-    false.
-    """
+    """Declare where the search expands states. Above ``@on_step``: which steps it takes."""
     return _mark(function, "constraint")
 
 
 def named(name: str, /) -> Callable[[F], F]:
-    """The name of a property, where it is not to be the function's."""
+    """Give a property a name that differs from its function's."""
     a_name("The name in @named(...)", name)
     return lambda f: _mark(f, "named", name=name)
 
@@ -168,8 +165,9 @@ def mutant(target: property, /) -> Callable[[F], F]: ...
 @overload
 def mutant(target: F, /) -> Callable[[F], F]: ...
 def mutant(target: Any, /) -> Any:
-    """``@mutant(Broker.may_commit)``: a defect put in on purpose. What is below stands in for that
-    function where ``MUTANT`` is its name, and is as if not there elsewhere.
+    """Declare a deliberate defect: ``@mutant(Broker.may_commit)``.
+
+    The function replaces its target if ``MUTANT`` is its name, and has no effect otherwise.
     """
     made = Mutant(target)
     if declaring:
@@ -183,15 +181,16 @@ def mutant(target: Any, /) -> Any:
 
 
 def leads_to(cause: Callable[..., bool], effect: Callable[..., bool], /) -> LeadsTo:
-    """``served = leads_to(asked, answered)``: each state with the cause is followed by the effect.
+    """Declare that each state with the cause is followed by one with the effect.
 
-    If ``asked`` has parameters of role types, there is one property per combination of instances.
+    ``served = leads_to(asked, answered)``. With parameters of role types it is a property for each
+    combination of instances.
     """
     return _of_two("leads_to", cause, effect)
 
 
 def until(first: Callable[..., bool], second: Callable[..., bool], /) -> LeadsTo:
-    """The first holds up to a state in which the second holds, and there is such a state."""
+    """Declare that the first predicate holds up to a state with the second, and there is one."""
     return _of_two("until", first, second)
 
 
@@ -204,12 +203,12 @@ def _of_two(kind: PropertyKind, first: Callable[..., bool], second: Callable[...
 def refines(
     spec: str, /, *, by: Callable[[], Mapping[str, Any]] | None = None, **constants: object
 ) -> Refines:
-    """``commit = refines("commit.py", by=seen)``: each behaviour is one of another spec.
+    """Declare a refinement of another spec: ``commit = refines("commit.py", by=seen)``.
 
-    The function gives values for the other's fields by name: ``{"Box.items": set(box.queue)}``.
-    Fields that it leaves out are hidden; without it, fields of equal names are looked at. Steps
-    that change nothing of them are left out. ``constants`` are the other's. The spec is a file
-    beside this one, or a model of the library by name.
+    ``by`` is the refinement mapping: it returns values for the other's fields by name,
+    ``{"Box.items": set(box.queue)}``. Fields that it leaves out are hidden; without it fields of
+    equal names are compared. Steps that change none of them are stuttering. ``constants`` are the
+    other's. The spec is a file beside this one or a library model.
     """
     a_name("The spec in refines(...)", spec)
     if by is not None:
@@ -219,7 +218,7 @@ def refines(
 
 # -- inside actions --------------------------------------------------------------------------
 def require(condition: object, /) -> None:
-    """Guard: unless true, the step is disabled and none of its effects happen."""
+    """Disable the step unless the condition is true; none of its effects happen."""
     if not condition:
         raise disabled()
 
@@ -235,10 +234,10 @@ def disabled() -> BaseException:
 
 
 def any_of(options: Iterable[T], /, *, fair: Fairness = "none") -> T:
-    """The checker tries every option. No option: the step is disabled.
+    """Choose nondeterministically: every option is tried; without options the step is disabled.
 
-    ``fair``: an option that stays possible ("weak") or becomes possible again and again ("strong")
-    is taken some time, for each action instance and each fair choice of its step.
+    A fair option that stays possible ("weak") or is possible infinitely often ("strong") is taken
+    infinitely often, for each action instance and each fair choice of its step.
     """
     if fair not in FAIRNESSES:
         close = did_you_mean(str(fair).lower(), FAIRNESSES, quoted=True)
@@ -277,23 +276,19 @@ def listed(options: Iterable[T]) -> Sequence[T]:
 
 
 def maybe() -> bool:
-    """``any_of([False, True])``"""
+    """Choose False or True."""
     return any_of([False, True])
 
 
 def interrupt(role: object, /) -> None:
-    """Ends the suspended flows of a role instance: what a crash does to its memory of where it
-    was.
-    """
+    """End the suspended flows of a role instance."""
     flows = getattr(type(role), "_flows", None)
     if flows is not None and binding.view is not None:
         flows.interrupt(role)
 
 
 def crash(role: object, /) -> None:
-    """A crash of a role instance: its suspended flows end (see `interrupt`), and its ``Ephemeral``
-    fields are again what they were when the run began.
-    """
+    """End the suspended flows of a role instance and reset its ``Ephemeral`` fields."""
     interrupt(role)
     lose = getattr(type(role), "_lose", None)
     if lose is not None and binding.view is not None:
@@ -301,7 +296,7 @@ def crash(role: object, /) -> None:
 
 
 def old(value: T, /) -> T:
-    """An expression's value before the step, in `on_step` properties.
+    """Return the value of an expression before the step, in `on_step` properties.
 
     Raises:  SpecError[SW121] elsewhere.
     """
@@ -327,25 +322,22 @@ class Unreachable(AssertionError):
 
 
 def unreachable(why: str = "", /) -> NoReturn:
-    """Reaching this is a violation."""
+    """Declare that reaching this statement is a violation."""
     raise Unreachable(why or "this was declared unreachable")
 
 
 def atomic() -> AbstractContextManager[None]:
-    """``with atomic():`` what is inside happens in one step."""
+    """``with atomic():`` makes the block one step."""
     return nullcontext()
 
 
 def serial() -> AbstractContextManager[None]:
-    """``with serial():`` others may act after each statement inside that does something."""
+    """``with serial():`` ends a step after each statement that has an effect."""
     return _steps("serial")
 
 
 def parallel() -> AbstractContextManager[None]:
-    """``with parallel():`` the statements inside happen in any order, others act in between.
-
-    Of a loop that stands in the block, the turns do as well.
-    """
+    """``with parallel():`` runs statements, and iterations of loops, in any order, interleaved."""
     return _steps("parallel")
 
 
@@ -373,18 +365,18 @@ class _OneOf(AbstractContextManager[None]):
 
 
 def oneof() -> AbstractContextManager[None]:
-    """``with oneof():`` one of the statements inside happens."""
+    """``with oneof():`` runs one of the statements."""
     return _OneOf()
 
 
 # -- helpers ---------------------------------------------------------------------------------
 def pairs(items: Iterable[T], /) -> Iterator[tuple[T, T]]:
-    """Every unordered pair."""
+    """Return every unordered pair."""
     return itertools.combinations(list(items), 2)
 
 
 def symmetric_values(name: str, count: int, /) -> tuple[str, ...]:
-    """Interchangeable values ``name0``, ``name1``, ..."""
+    """Return the interchangeable values ``name0``, ``name1``, ..."""
     a_name("The first of symmetric_values(...)", name)
     a_count("The second of symmetric_values(...)", count, 0)
     values = tuple(f"{name}{i}" for i in range(count))
@@ -395,17 +387,16 @@ def symmetric_values(name: str, count: int, /) -> tuple[str, ...]:
 
 # -- configurations --------------------------------------------------------------------------
 def threads(most: int, /) -> None:
-    """At most so many runs of actions are in flight at a time: with that many suspended, no action
-    starts.
-    """
+    """Bound the suspended runs of actions: with that many, no action starts."""
     a_count("What threads(...) takes", most)
     if declaring:
         declaring[-1].options["threads"] = most
 
 
 def crashes(may: bool = False, /, *, runs: bool | None = None, roles: bool | None = None) -> None:
-    """What may crash at any time: suspended runs of actions, which end where they are, and roles
-    with ``Ephemeral`` fields, see `crash`. ``crashes(True)``: both.
+    """Allow crashes at any time: of suspended runs, and of roles with ``Ephemeral`` fields.
+
+    ``crashes(True)`` allows both. See `crash`.
     """
     runs, roles = may if runs is None else runs, may if roles is None else roles
     for given in (may, runs, roles):
@@ -416,7 +407,7 @@ def crashes(may: bool = False, /, *, runs: bool | None = None, roles: bool | Non
 
 
 def deadlock(check: bool, /) -> None:
-    """``deadlock(False)``: states without a step are not violations in this spec."""
+    """``deadlock(False)`` allows states without a successor."""
     a_truth("What deadlock(...) takes", check)
     if declaring:
         declaring[-1].options["deadlock"] = check
@@ -426,15 +417,15 @@ R = TypeVar("R", bound=Role)
 
 
 def instances(role: type[R], /) -> tuple[R, ...]:
-    """The instances of a role class, and of those derived from it, that are there: class by class,
-    in the order of their index.
-    """
+    """Return the existing instances of a role class and its subclasses, in order."""
     return tuple(one for kind in role._kinds for one in kind._instances if one.there)
 
 
 def end(role: Role, /) -> None:
-    """A role of a class with ``at_most`` is there no more: its fields lose their values, its
-    suspended flows end. Nothing in the state may mention it when the step is over.
+    """End a role of a class with ``at_most``.
+
+    Its fields lose their values, its suspended flows end. The state must not refer to it after the
+    step.
     """
     cls = type(role)
     if cls._room is None:

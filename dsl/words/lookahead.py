@@ -157,7 +157,7 @@ class NextStep:
 
 
 def enabled(action: Callable[..., object] | str, /, *arguments: object) -> bool:
-    """Whether a step of an action is possible here.
+    """Return whether a step of an action is enabled here.
 
     ``action`` is a name, a function (``Client.send``: of any client) or a method of an instance
     (``client.send``); ``arguments`` fix the first parameters. A step that would raise counts.
@@ -166,9 +166,9 @@ def enabled(action: Callable[..., object] | str, /, *arguments: object) -> bool:
 
 
 def next_steps(action: Callable[..., object] | str | None = None, /) -> list[NextStep]:
-    """The steps that are possible here, in the order of the spec; those that raise are left out.
+    """Return the enabled steps in the order of the spec, without faults and steps that raise.
 
-    So are faults; bounds on the number of actions, and of those in flight, are not looked at.
+    Bounds on the number of actions are ignored.
     """
     return [
         NextStep(one.name, one.actor, one.arguments, view, "thread" if one.continues else "action")
