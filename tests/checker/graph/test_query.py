@@ -277,7 +277,7 @@ def test_a_search_ended_inside_a_level_keeps_its_verdict(
     code = main([*arguments, "--graph", str(tmp_path / "g"), "--out", str(tmp_path / "run")])
     out, err = capsys.readouterr()
 
-    assert (2, "SW354") == (code, err[:5])
+    assert 2 == code  # a notice of compiling may come first
     assert "bounded by --timeout" in out
     assert "SW354" in err
     assert not (tmp_path / "g").exists()
