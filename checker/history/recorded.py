@@ -26,7 +26,7 @@ def unrecorded(
     ends = history.status[members] != INFO
     begin, end = history.begin[members], np.where(ends, history.end[members], np.nan)
     lacking = np.isnan(begin) | (np.isnan(end) & ends)
-    if real_time and _in_doubt(history, begin, end, ends, clock_error).any():
+    if real_time and _in_doubt(history, members, begin, end, ends, clock_error).any():
         no_begins, no_ends = np.isnan(begin).all(), np.isnan(end).all()
         if no_begins or no_ends:
             what = "times" if no_begins and no_ends else "begins" if no_begins else "ends"
@@ -70,7 +70,7 @@ def contradiction(history: History, members: Ints, clock_error: float) -> str:
 
 
 def _in_doubt(
-    history: History, begin: Floats, end: Floats, ends: Bools, clock_error: float
+    history: History, members: Ints, begin: Floats, end: Floats, ends: Bools, clock_error: float
 ) -> Bools:
     """Return which transactions lack a time that could order them and another one (n,)."""
     if math.isinf(clock_error):  # then real time orders nothing
@@ -78,7 +78,8 @@ def _in_doubt(
     earliest = np.where(np.isnan(end), np.where(np.isnan(begin), -np.inf, begin), end)
     earliest = reached(earliest, clock_error, np.append(begin, end), history.exact)
     earliest[~ends] = np.inf
-    latest = np.where(np.isnan(begin), np.where(np.isnan(end), np.inf, end), begin)
+    last = history.end[members]  # one that is indeterminate also began before it
+    latest = np.where(np.isnan(begin), np.where(np.isnan(last), np.inf, last), begin)
     after = np.isnan(end) & ends & (earliest < _largest_other(latest))
     doubt: Bools = after | (np.isnan(begin) & (-_largest_other(-earliest) < latest))
     return doubt

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from statewalk.checker.history.collect.recorder import RecordedConnection, execute
+from statewalk.checker.history.collect.recorder import RecordedConnection
+from statewalk.checker.history.collect.statements import execute
 from statewalk.checker.history.errors import HistoryError
 
 REGISTERS, LISTS, PAIRS = "statewalk_register", "statewalk_list", "statewalk_pairs"

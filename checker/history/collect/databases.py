@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from statewalk.checker.history.collect.database import Database
-from statewalk.checker.history.collect.recorder import execute
+from statewalk.checker.history.collect.statements import execute
 from statewalk.checker.history.errors import HistoryError
 from statewalk.checker.machine.extras import missing
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -18,26 +17,27 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from statewalk.checker.history.collect.statements import (
+    BEGINS,
+    COMMITS_IN_MYSQL,
+    ENDS,
+    MYSQL,
+    OUTSIDE,
+    ROLLED_BACK,
+    autocommits,
+    doomed,
+    execute,
+    in_transaction,
+    statements_of,
+    text_of,
+    unknown,
+)
 from statewalk.checker.history.errors import HistoryError
 
 Scalar = int | str
 _WRITES = ("w", "i", "d", "append")
-_IN_ERROR = 3  # libpq: the server will roll back whatever is asked of it
-_ENDS = re.compile(r"(/\*!\d*)?\s*(COMMIT|END|ABORT|ROLLBACK(?!\s+(\w+\s+)?TO\b))\b", re.IGNORECASE)
-_QUOTED = re.compile(  # strings, names, comments (not those that MySQL runs), PostgreSQL's bodies
-    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|--[^\n]*|/\*(?!!).*?\*/|\$(\w*)\$.*?\$\1\$",
-    re.DOTALL,
-)
-_HAS_STATEMENTS = re.compile(r"CREATE\b.*\b(TRIGGER|PROCEDURE|FUNCTION)\b", re.I | re.DOTALL)
-_BEGINS = re.compile(r"(BEGIN|START)\b", re.IGNORECASE)
-_OUTSIDE = re.compile(r"(PRAGMA|ATTACH|DETACH|VACUUM|SET|INSTALL|LOAD)\b", re.IGNORECASE)
-_COMMITS_IN_MYSQL = re.compile(
-    r"(CREATE|ALTER|DROP|RENAME|TRUNCATE|LOCK|UNLOCK|GRANT|REVOKE|BEGIN|START)\b(?!\s+TEMPORARY)",
-    re.IGNORECASE,
-)
-_MYSQL = ("pymysql", "MySQLdb", "mysql", "mariadb")
+_TEXTS = ("query", "operation", "sql", "statement")  # what drivers name the text of a statement
 _NO_STATEMENTS = ("fetch", "close", "mogrify", "setinputsizes", "setoutputsize", "nextset")
-_UNKNOWN = ("40003", "08007")  # SQLSTATE: statement completion, transaction resolution unknown
 
 
 class Recorder:
@@ -150,7 +150,7 @@ class Recorder:
 
 
 class RecordedConnection:
-    """A DB-API 2.0 connection, not in autocommit mode, whose transactions are recorded.
+    """A DB-API 2.0 connection whose transactions are recorded.
 
     A transaction begins with the first statement or `begin`, and ends with `commit` or
     `rollback`. One that ends with an error from a commit is aborted if the connection still
@@ -158,18 +158,19 @@ class RecordedConnection:
     what follows counts as another session. To be used by one thread at a time.
     """
 
+    __slots__ = (
+        "_began", "_inside", "_lost", "_ops", "_sent", "connection", "recorder", "session",
+    )  # fmt: skip
+
     def __init__(self, connection: Any, recorder: Recorder, session: Scalar) -> None:
         """Record `connection` under the name of a session."""
         self.connection, self.recorder, self.session = connection, recorder, session
         self._began: int | None = None
         self._ops: list[list[Any]] = []
-        self._sent = False  # BEGIN, to DuckDB
-        if getattr(connection, "autocommit", None) is True and self._is_of("sqlite3"):
-            raise HistoryError(
-                "a connection in autocommit mode, which ends no transaction by commit()",
-                expected="sqlite3.connect(..., autocommit=False), or without autocommit",
-                code="SW708",
-            )
+        self._sent = False  # a statement that belongs to the transaction
+        self._inside = False  # the driver said that a transaction is open
+        self._lost = ""  # the outcome of a transaction that ended otherwise than by this wrapper
+        self._refuse_autocommit()
 
     # -- statements --------------------------------------------------------------------------------
 
@@ -188,42 +189,82 @@ class RecordedConnection:
 
     def execute(self, sql: str, parameters: Any = ()) -> Any:
         """Run a statement as part of the transaction; the cursor with its result."""
-        self.asked(sql)
-        return RecordedCursor(self, execute(self.connection, sql, parameters))
+        return RecordedCursor(self, self.run(execute, self.connection, sql, parameters, text=sql))
 
     def cursor(self) -> Any:
         """A cursor of the connection; the transaction begins with its first statement."""
         return RecordedCursor(self, self._cursor())
 
-    def asked(self, *statement: Any) -> None:
-        """A statement is about to be run.
+    def run(self, call: Callable[..., Any], *args: Any, text: Any, **more: Any) -> Any:
+        """Return what a driver's call returns that runs the statement `text`.
 
-        Raises:  HistoryError for one that ends transactions, or that the database runs in none
+        Raises:  HistoryError for a statement that ends transactions, before or after it ran; what
+                 the driver raises
         """
-        text = statement[0] if statement else ""
-        statements = _statements(text) if isinstance(text, str) else []
-        for one in statements:
-            if _ENDS.match(one):
-                raise _refused(text, "nobody would record that the transaction ended")
-            if self.open and self._is_of(*_MYSQL) and _COMMITS_IN_MYSQL.match(one):
-                raise _refused(text, "MySQL commits the transaction before it")
-        first = statements[0] if statements else ""
+        self._asked(text)
+        self._inside = in_transaction(self.connection)
+        try:
+            result = call(*args, **more)
+        except Exception as error:
+            ended = self._inside and not in_transaction(self.connection)
+            if ended or (self._is_of(*MYSQL) and error.args[:1] and error.args[0] in ROLLED_BACK):
+                self._inside, self._lost = False, "fail"
+            raise
+        if self._ended():
+            raise _refused(text, "it ended the transaction, and nobody recorded how")
+        self._inside = in_transaction(self.connection)
+        return result
+
+    def _asked(self, statement: Any) -> None:
+        """Begin the transaction before a statement, unless it has begun.
+
+        Raises:  HistoryError for a statement that ends it, or that would be a part of another one
+        """
+        text = text_of(statement, self.connection)
+        statements = statements_of(text)
+        mysql = self._is_of(*MYSQL)
+        commits = [one for one in statements if mysql and COMMITS_IN_MYSQL.match(one)]
+        if any(map(ENDS.match, statements)):
+            raise _refused(text, "nobody would record that the transaction ended")
+        if commits and (self._sent or len(statements) > 1):
+            raise _refused(text, "MySQL commits the transaction before it")
+        if self._lost or self._ended():
+            raise _refused(text, "the transaction has ended, but not by the recorded connection")
+        self._refuse_autocommit()
         self.begin()
-        if self._is_outside():
-            if not _BEGINS.match(first) and not _OUTSIDE.match(first):
+        begins = bool(statements and BEGINS.match(statements[0]))
+        outside = statements and all(one in commits or OUTSIDE.match(one) for one in statements)
+        if begins or not outside:
+            if self._is_outside() and not begins:
                 execute(self.connection, "BEGIN")
-            self._sent = bool(_BEGINS.match(first)) or not _OUTSIDE.match(first)
+            self._sent = True
+
+    def _ended(self) -> bool:
+        """Whether a transaction of the driver has ended, and not by this wrapper."""
+        if self._inside and not in_transaction(self.connection):
+            self._inside, self._lost = False, "info"
+        return self._lost == "info"
+
+    def _refuse_autocommit(self) -> None:
+        """Raise HistoryError in an autocommit mode whose commit() does nothing."""
+        if not self._is_of("psycopg", *MYSQL) and autocommits(self.connection):
+            raise HistoryError(
+                "a connection in autocommit mode, which ends no transaction by commit()",
+                expected="connection.autocommit = False before wrap()",
+                code="SW708",
+            )
 
     def _is_of(self, *modules: str) -> bool:
         return type(self.connection).__module__.partition(".")[0] in modules
 
     def _is_outside(self) -> bool:
         """Whether the next statement would be a transaction of its own: of sqlite3, which begins
-        one before it writes only, and of DuckDB.
+        one before it writes only, of DuckDB, and in autocommit mode.
         """
         if self._is_of("sqlite3"):
             return not self.connection.in_transaction
-        return type(self.connection).__name__ == "DuckDBPyConnection" and not self._sent
+        duckdb = type(self.connection).__name__ == "DuckDBPyConnection"
+        return not self._sent and (duckdb or autocommits(self.connection))
 
     def _cursor(self) -> Any:
         if type(self.connection).__name__ == "DuckDBPyConnection":
@@ -279,27 +320,31 @@ class RecordedConnection:
         if self._began is None:
             self.connection.commit()
             return
-        record, doomed = self._record(), _doomed(self.connection)
-        intended = not doomed and any(op[0] in _WRITES for op in self._ops)
+        if self._lost or self._ended():
+            self.rollback()
+            raise _refused("COMMIT", "the transaction had ended before", "rollback()")
+        record, lost = self._record(), doomed(self.connection)
+        intended = not lost and any(op[0] in _WRITES for op in self._ops)
         if intended:
             self.recorder.write({**record, "status": "info"})
         try:
             self.connection.commit()
         except BaseException as error:
-            answered = isinstance(error, Exception) and self.usable() and not _unknown(error)
+            answered = isinstance(error, Exception) and self.usable() and not unknown(error)
             self._finish(record, "fail" if answered else "info", intended)
             if not answered:
                 self.session = self.recorder.new_session()
             raise
-        self._finish(record, "fail" if doomed else "ok", intended)
+        self._finish(record, "fail" if lost else "ok", intended)
 
     def rollback(self) -> None:
         """Roll back, and record the transaction as aborted: its commit was never asked for."""
+        self._ended()
         try:
             self.connection.rollback()
         finally:
             if self._began is not None:
-                self._finish(self._record(), "fail", False)
+                self._finish(self._record(), self._lost or "fail", False)
 
     @contextmanager
     def transaction(self) -> Iterator[RecordedConnection]:
@@ -312,6 +357,12 @@ class RecordedConnection:
                 self.rollback()
             raise
         self.commit()
+
+    def __enter__(self) -> None:
+        """Raise HistoryError: drivers differ in what they do at the end of such a block."""
+        raise _refused("with connection", "it ends a transaction", "with connection.transaction()")
+
+    def __exit__(self, *_: object) -> None: ...
 
     def usable(self) -> bool:
         """Whether the database answers; a transaction that is open is rolled back."""
@@ -329,8 +380,9 @@ class RecordedConnection:
 
     def close(self) -> None:
         """Close the connection; a transaction that is open is recorded as aborted."""
+        self._ended()
         if self._began is not None:
-            self._finish(self._record(), "fail", False)
+            self._finish(self._record(), self._lost or "fail", False)
         self.connection.close()
 
     def _record(self) -> dict[str, Any]:
@@ -351,6 +403,7 @@ class RecordedConnection:
             self.recorder.write({**record, "status": status, **ended})
         self.recorder.count(status, record["session"])
         self._began, self._ops, self._sent = None, [], False
+        self._inside, self._lost = False, ""
 
 
 class RecordedCursor:
@@ -363,15 +416,17 @@ class RecordedCursor:
     def __getattr__(self, name: str) -> Any:
         if name == "executescript":
             raise _refused(name, "it commits before it runs", "execute() for each statement")
+        if name == "connection":
+            return self._connection
         found = getattr(self._cursor, name)
-        if name in ("commit", "rollback"):  # of DuckDB, whose cursor is its connection
+        if name in ("commit", "rollback", "cursor"):  # of DuckDB, whose cursor is its connection
             return getattr(self._connection, name)
         if not callable(found) or name.startswith(_NO_STATEMENTS):
             return found
 
         def call(*args: Any, **more: Any) -> Any:
-            self._connection.asked(*args)
-            result = found(*args, **more)
+            text = args[0] if args else next((more[x] for x in _TEXTS if x in more), "")
+            result = self._connection.run(found, *args, text=text, **more)
             return self if result is self._cursor else result
 
         return call
@@ -399,35 +454,3 @@ def _refused(text: str, why: str, instead: str = "") -> HistoryError:
         expected=instead or "commit() or rollback() of the recorded connection",
         code="SW708",
     )
-
-
-def _statements(text: str) -> list[str]:
-    """The statements of a text, without what is quoted and without comments."""
-    plain = _QUOTED.sub(" ", text)
-    if _HAS_STATEMENTS.match(plain.lstrip()):
-        return [plain.lstrip()]
-    return [part for one in plain.split(";") if (part := one.strip())]
-
-
-def execute(connection: Any, sql: str, parameters: Any = ()) -> Any:
-    """Run a statement on a connection of any driver; the cursor with its result."""
-    run = getattr(connection, "execute", None)
-    if run is not None:
-        return run(sql, parameters) if parameters else run(sql)
-    cursor = connection.cursor()  # DB-API proper has it on cursors only
-    if parameters:
-        cursor.execute(sql, parameters)
-    else:
-        cursor.execute(sql)
-    return cursor
-
-
-def _unknown(error: BaseException) -> bool:
-    """Whether the database itself says that it does not know how the commit ended."""
-    return getattr(error, "sqlstate", None) in _UNKNOWN
-
-
-def _doomed(connection: Any) -> bool:
-    """Whether the server will answer a commit with a rollback, and no error (PostgreSQL)."""
-    status = getattr(getattr(connection, "info", None), "transaction_status", None)
-    return status is not None and int(status) == _IN_ERROR

@@ -102,6 +102,22 @@ def test_every_workload_keeps_the_level_that_is_promised(
     assert 150 == len(history)
 
 
+def test_a_connection_in_autocommit_mode_is_recorded_in_transactions(tmp_path: Path) -> None:
+    import psycopg
+
+    database = Postgres(SERVER, None)
+    database.prepare([(0, 0)])
+    with Recorder(tmp_path / "h.jsonl", initial=[(0, 0)]) as recorder:
+        for end in ("rollback", "commit"):
+            connection = recorder.wrap(psycopg.connect(SERVER, autocommit=True))
+            database.read(connection, 0)
+            database.write(connection, 0, 1)
+            getattr(connection, end)()
+            connection.close()
+
+    assert check(read(tmp_path / "h.jsonl"), "strict-serializable").holds
+
+
 @pytest.fixture
 def slow_commit() -> Iterator[None]:
     """Commits of writes to registers take a second: time to do something to them."""

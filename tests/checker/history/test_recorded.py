@@ -81,6 +81,7 @@ def test_a_level_of_real_time_is_not_judged_without_the_times(missing: str, leve
         [write(1, end=2), read(1, begin=3, end=4)],  # nothing ended before it
         [write(1, begin=1, end=2), write(2, 3, status="fail"), read(1, begin=3, end=4)],
         [write(1, begin=1, status="info"), read(1, begin=3, end=4)],  # it has no end
+        [write(1, end=2, status="info"), read(1, end=4)],  # nobody ended before it began
         [write(1)],
     ],
 )

@@ -9,11 +9,13 @@ import random
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from statewalk.checker.history.collect import Front, Recorder
+from statewalk.checker.history.data import FAIL, INFO, OK
 from statewalk.checker.history.decide.check import check
 from statewalk.checker.history.errors import HistoryError
 from statewalk.checker.history.formats import read
@@ -121,10 +123,15 @@ def test_a_cursor_that_is_used_again_begins_the_next_transaction(tmp_path: Path)
         "/* */ COMMIT",
         "SELECT ';'; COMMIT",
         "/*! COMMIT */",
+        "/*M! COMMIT */",
+        "PREPARE TRANSACTION 'x'",
+        b"COMMIT",
+        SimpleNamespace(as_string=lambda _: "COMMIT"),
+        SimpleNamespace(query="COMMIT"),
     ],
 )
 def test_a_statement_that_ends_a_transaction_unseen_is_refused(
-    statement: str, tmp_path: Path
+    statement: Any, tmp_path: Path
 ) -> None:
     with Recorder(tmp_path / "h.jsonl") as recorder:
         connection = recorder.wrap(sqlite3.connect(":memory:"))
@@ -310,3 +317,128 @@ def test_a_number_too_long_to_show_is_refused_all_the_same(tmp_path: Path) -> No
         connection = recorder.wrap(sqlite3.connect(":memory:"))
         with pytest.raises(HistoryError, match="such a long number"):
             connection.wrote("x", 10**5000)
+
+
+def test_a_transaction_that_sqlite_rolled_back_is_not_continued(tmp_path: Path) -> None:
+    with Recorder(tmp_path / "h.jsonl") as recorder:
+        connection = recorder.wrap(sqlite3.connect(":memory:"))
+        connection.execute("CREATE TABLE r (k PRIMARY KEY)")
+        connection.commit()
+        for end in (connection.commit, connection.rollback, connection.close):
+            connection.wrote("x", 1)
+            connection.execute("INSERT INTO r VALUES (1)")
+            with pytest.raises(sqlite3.IntegrityError):
+                connection.execute("INSERT OR ROLLBACK INTO r VALUES (1)")
+            with pytest.raises(HistoryError, match="has ended"):
+                connection.execute("INSERT INTO r VALUES (2)")
+            if end == connection.commit:
+                with pytest.raises(HistoryError, match="had ended before"):
+                    end()
+            else:
+                end()
+
+    assert [FAIL] * 3 == read(tmp_path / "h.jsonl").status[1:].tolist()
+
+
+def test_nobody_knows_the_outcome_of_what_another_hand_ended(tmp_path: Path) -> None:
+    plain = sqlite3.connect(":memory:")
+    plain.execute("CREATE TABLE r (k)")
+    with Recorder(tmp_path / "h.jsonl") as recorder:
+        connection = recorder.wrap(plain)
+        cursor = connection.cursor()
+        assert cursor.connection is connection
+        with pytest.raises(HistoryError, match=r"with connection\.transaction"), cursor.connection:
+            pass
+        for end in (connection.commit, connection.rollback):
+            connection.wrote("x", 1)
+            cursor.execute("INSERT INTO r VALUES (1)")
+            plain.commit()
+            with pytest.raises(HistoryError, match="has ended"):
+                connection.execute("INSERT INTO r VALUES (2)")
+            if end == connection.commit:
+                with pytest.raises(HistoryError, match="had ended before"):
+                    end()
+            else:
+                end()
+
+    assert [INFO] * 2 == read(tmp_path / "h.jsonl").status.tolist()
+
+
+class Server:
+    """A driver of MySQL: `server_status` is that of the last answer that was no error."""
+
+    __module__ = "pymysql.connections"
+
+    def __init__(self, *, autocommit: bool) -> None:
+        self.autocommits, self.server_status, self.asked = autocommit, 0, list[str]()
+
+    def get_autocommit(self) -> bool:
+        return self.autocommits
+
+    def cursor(self) -> "Server":
+        return self
+
+    def execute(self, query: str) -> None:
+        if query == "deadlock":
+            raise ValueError(1213, "Deadlock found")
+        self.asked.append(query)
+        begins = query == "BEGIN" or (query.startswith("UPDATE") and not self.autocommits)
+        self.server_status = int((self.server_status or begins) and not query.startswith("CALL"))
+
+    def commit(self) -> None:
+        self.execute("CALL COMMIT")
+
+    def rollback(self) -> None:
+        self.execute("CALL ROLLBACK")
+
+
+@pytest.mark.parametrize("autocommit", [True, False])
+def test_a_transaction_in_mysql_ends_where_the_recorder_sees_it(
+    autocommit: bool, tmp_path: Path
+) -> None:
+    server = Server(autocommit=autocommit)
+    with Recorder(tmp_path / "h.jsonl") as recorder:
+        connection = recorder.wrap(server)
+        cursor = connection.cursor()
+        with connection.transaction():
+            connection.execute("BEGIN")
+            connection.wrote("x", 1)
+            connection.execute("UPDATE r")
+        cursor.execute("CREATE TABLE t (a)")
+        connection.wrote("x", 2)
+        cursor.execute(query="UPDATE r")
+        for text in ("DROP TABLE t", "/*!50000 DROP TABLE t */", "set @@autocommit = 1", "BEGIN"):
+            with pytest.raises(HistoryError, match="MySQL commits"):
+                cursor.execute(query=text)
+        with pytest.raises(HistoryError, match="MySQL commits"):
+            connection.execute("SELECT 1; DROP TABLE t")
+        with pytest.raises(ValueError, match="Deadlock"):
+            cursor.execute("deadlock")
+        with pytest.raises(HistoryError, match="has ended"):
+            cursor.execute("UPDATE r")
+        with pytest.raises(HistoryError, match="had ended before"):
+            connection.commit()
+        connection.wrote("x", 3)
+        connection.execute("UPDATE r")
+        with pytest.raises(HistoryError, match="it ended the transaction"):
+            connection.execute("CALL commits()")
+        connection.rollback()
+    begin = ["BEGIN"] * autocommit
+
+    assert [OK, FAIL, INFO] == read(tmp_path / "h.jsonl").status.tolist()
+    assert server.asked == [
+        "BEGIN", "UPDATE r", "CALL COMMIT", "CREATE TABLE t (a)", *begin, "UPDATE r",
+        "CALL ROLLBACK", *begin, "UPDATE r", "CALL commits()", "CALL ROLLBACK",
+    ]  # fmt: skip
+
+
+def test_an_autocommit_mode_that_the_recorder_cannot_leave_is_refused(tmp_path: Path) -> None:
+    told = Told(itertools.count().__next__)
+    with Recorder(tmp_path / "h.jsonl") as recorder:
+        connection = recorder.wrap(told)
+        with pytest.raises(AttributeError):
+            connection.autocommit = True  # type: ignore[attr-defined]  # pyright: ignore
+        told.autocommit = True  # type: ignore[attr-defined]  # pyright: ignore
+        for call in (lambda: recorder.wrap(told), lambda: connection.execute("SELECT 1")):
+            with pytest.raises(HistoryError, match="autocommit mode"):
+                call()
