@@ -84,6 +84,8 @@ _NOTHING = "/dev/null"
 _NATIVE = ("dbm", "shelve")  # modules of Python that read files in C
 _BY_PYTHON = {"numpy", "PyYAML", "pydantic", "pydantic_core"}
 """Compiled packages that open files in Python, where it can be noticed, or none."""
+_REWRITTEN = "a file that it reads and rewrites"
+Stamp = tuple[int, int, int, int]  # device, number, size, time of the last change
 _under_way: list[Reading] = []
 _while_run: dict[str, set[str]] = {}  # module → files opened while it ran, which it does only once
 _unseen_while_run: dict[str, set[str]] = {}  # the same of what else it asked for
@@ -110,7 +112,7 @@ class Reading:
     """While entered, notes which files are opened; may be entered again."""
 
     def __init__(self) -> None:
-        self.opened: set[str] = set()
+        self.opened: dict[str, Stamp | None] = {}  # with what it was before
         self.written: set[str] = set()  # these are its own: what it reads there, it wrote
         self.frame: FrameType | None = None
         self.thread = 0
@@ -136,7 +138,8 @@ class Reading:
         """Return files with hashes and packages with versions that a load used, modules aside."""
         modules, packages, unseen = _imported_by(loading)
         unseen = unseen.union(self.unseen, *(_versions(top)[1] for top in self.imported))
-        files = {os.path.realpath(f) for f in (self.opened | modules) - self.written}
+        unseen |= self._rewritten()
+        files = {os.path.realpath(f) for f in (modules | self.opened.keys()) - self.written}
         files -= {os.path.realpath(m.source.path) for m in loading.modules}
         found = {}
         for file in sorted(files):
@@ -155,6 +158,24 @@ class Reading:
         # modules outside the spec's folders are compiled by Python itself, without assertions then
         python = {"python -O": str(sys.flags.optimize)} if sys.flags.optimize else {}
         return found | packages | python | ({UNSEEN: ", ".join(sorted(unseen))} if unseen else {})
+
+    def _rewritten(self) -> set[str]:
+        """Say whether a file is not what it was when it was opened first: that content is gone."""
+        found = {file for file, stamp in self.opened.items() if stamp != _stamp(file)}
+        found = {file for file in found if not file.startswith(_NO_DATA)}
+        for module, files in _while_run.items():
+            if found & files and module not in FILES:
+                _unseen_while_run.setdefault(module, set()).add(_REWRITTEN)
+        return {_REWRITTEN} if found else set()
+
+
+def _stamp(file: str) -> Stamp | None:
+    """Return what differs once a file was written; None where there is none."""
+    try:
+        found = os.stat(file)
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 @contextmanager
@@ -220,10 +241,12 @@ def _note(event: str, about: tuple[Any, ...]) -> None:
         if is_module or module not in FILES:  # a module of a spec runs in each load
             _while_run.setdefault(os.path.abspath(module), set()).add(file)
     made = flags & os.O_TRUNC or (flags & os.O_CREAT and not os.path.exists(file))
+    stamp = _stamp(file)
     for one in _under_way:
-        if made and file in one.opened:  # what it read there is no more
-            one.unseen.add("a file that it reads and writes anew")
-        (one.written if made else one.opened).add(file)
+        if made and file not in one.opened:
+            one.written.add(file)
+        elif file not in one.written:
+            one.opened.setdefault(file, stamp)
 
 
 def _note_unseen(what: str, running: list[str]) -> None:

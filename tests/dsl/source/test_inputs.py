@@ -62,6 +62,8 @@ CASES: dict[str, Case] = {
 HELPERS = {
     "reads.py": "from pathlib import Path\nLIMIT = int(Path('data.txt').read_text())",
     "../away/once.py": "from pathlib import Path\nLIMIT = int(Path('data.txt').read_text())",
+    "../away/rewrites.py": "with open('data.txt', 'r+') as file:\n"
+    "    LIMIT = int(file.read())\n    file.seek(0)\n    file.write('1')",
     "../away/between.py": "from of_between import LIMIT",
     "rules/__init__.py": "",
     "../away/lists.py": "import os\nLIMIT = len(os.listdir('.'))\n"
@@ -170,6 +172,17 @@ def test_files_of_one_name_are_told_apart() -> None:
     assert {"x/m.py": "2", "y/m.py": "1", "c.py": "3"} == swapped
 
 
+READS = "from pathlib import Path\nLIMIT = int(Path('data.txt').read_text())"
+WRITES = (  # what was read is no more
+    "Path('data.txt').write_text('33')",
+    "with open('data.txt', 'r+') as file:\n    file.write('1')",
+    "with open('data.txt', 'a') as file:\n    file.write('1')",
+    "Path('twin.txt').write_text('1')",
+    "Path('link.txt').write_text('1')",
+    "Path('data.txt').unlink()\nPath('data.txt').write_text('1')",
+)
+
+
 @pytest.mark.parametrize(
     "does",
     [
@@ -186,8 +199,8 @@ def test_files_of_one_name_are_told_apart() -> None:
         "LIMIT = len(os.read(os.open('data.txt', os.O_RDONLY, dir_fd=here), 10))",
         "import os\nfile = os.open('.', os.O_RDONLY)\nos.close(file)\nLIMIT = 3",
         "with open('/proc/self/stat') as file:\n    LIMIT = len(file.read())",
-        "with open('data.txt') as file:\n    LIMIT = int(file.read())\n"
-        "with open('data.txt', 'w') as file:\n    file.write(str(LIMIT))",
+        *(f"{READS}\n{writes}" for writes in WRITES),
+        "from rewrites import LIMIT",
         "import pyarrow\nLIMIT = 3",
         "import pandas\nLIMIT = 3",
         "import shelve\nLIMIT = 3",
@@ -200,11 +213,28 @@ def test_files_of_one_name_are_told_apart() -> None:
 def test_a_spec_that_asks_for_more_than_files_says_so(folder: Path, does: str) -> None:
     (folder / "spec.py").write_text(SPEC.format("import reads\nLIMIT = 3"))
     (folder / "data.txt").write_text("3")
+    (folder / "twin.txt").hardlink_to(folder / "data.txt")
+    (folder / "link.txt").symlink_to(folder / "data.txt")
     assert UNSEEN not in origins()
     (folder / "spec.py").write_text(SPEC.format(does))
 
     assert UNSEEN in origins()
     assert UNSEEN in origins()  # also what a helper did that runs once
+
+
+def test_a_spec_that_removes_what_it_reads_says_so(folder: Path) -> None:
+    (folder / "spec.py").write_text(SPEC.format(f"{READS}\nPath('data.txt').unlink()"))
+    (folder / "data.txt").write_text("3")
+
+    assert UNSEEN in origins()
+
+
+def test_what_a_spec_writes_anew_before_it_reads_it_is_its_own(folder: Path) -> None:
+    does = f"from pathlib import Path\nPath('data.txt').write_text('3')\n{READS}"
+    (folder / "spec.py").write_text(SPEC.format(does))
+
+    assert {"spec.py"} == set(origins())
+    assert {"spec.py"} == set(origins())
 
 
 ASKS = {
