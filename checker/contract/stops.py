@@ -71,6 +71,11 @@ def bounded(stopped: StoppedBy | None) -> bool:
     return stopped is not None and bool(stop_of(stopped).bare)
 
 
+def from_outside(stopped: StoppedBy | None) -> bool:
+    """Return whether a search ended at a point that nobody chose."""
+    return stopped in get_args(Limit)
+
+
 def ended_by(
     options: CheckOptions | None, stopped: StoppedBy | None, running: Place | None,
     max_depth: int | None = None,

@@ -44,8 +44,13 @@ def _decide(model: Model, fair: FairGraph, prop: Property) -> LivenessResult:
         None if path is None else _lasso(model, fair, path),
         vacuous=not possible,
         unsound=path is None and not fair.graph.complete,
-        unfair=possible and not fair.conditions,
+        unfair=possible and not fair.conditions and not _promised(model, fair.graph),
     )
+
+
+def _promised(model: Model, graph: StateGraph) -> bool:
+    """Whether an action that the graph does not show, as it was cut, is fair."""
+    return not graph.complete and any(a.fairness != "none" for a in model.actions)
 
 
 def shortest_lasso(fair: FairGraph, prop: Property) -> tuple[LassoPath | None, bool]:

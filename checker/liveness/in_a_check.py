@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from statewalk.checker.contract.search import NO_ERROR, Finding, Pass, SearchOptions
-from statewalk.checker.contract.stops import StoppedBy, stop_of
+from statewalk.checker.contract.stops import StoppedBy, from_outside, stop_of
 from statewalk.checker.engines.table import Allowance, Kept, SmallFirst
 from statewalk.checker.liveness.conditions import LivenessResult
 from statewalk.checker.liveness.explore import built
@@ -129,12 +129,16 @@ class Liveness(Pass):
             checked.unchecked |= dict.fromkeys(names, stop_of("error").liveness)
             return
         options = checked.options
-        cut = graph.stopped not in (None, found.stopped) and found.stopped != "violation"
-        if cut or not (graph.complete or options.allow_unsound or found.stopped):
+        if not (graph.complete or options.allow_unsound or found.stopped):
             checked.unchecked |= dict.fromkeys(names, why_cut(graph.stopped, asked))
             checked.unfinished = True
             return
         results = check_liveness(checked.model, graph, left)
+        if from_outside(graph.stopped):
+            none = [r.property for r in results if r.lasso is None]
+            checked.unchecked |= dict.fromkeys(none, why_cut(graph.stopped, asked))
+            checked.unfinished = True
+            results = [r for r in results if r.lasso is not None]
         _note(results, checked, asked, found.engine, graph.n)
         checked.unfinished |= (
             found.stopped in (None, "violation")
@@ -234,9 +238,9 @@ def _note(
             checked.findings[r.property] = Finding(r.property, r.kind, r.lasso.initial, steps)
             checked.loops[r.property] = len(r.lasso.stem)
             checked.not_taken[r.property] = never_taken(r.lasso)
-    if engine == "spark":
+    if results and engine == "spark":
         warnings.append("liveness was decided by the native engine, on one machine")
-    if asked.symmetry or asked.view:
+    if results and (asked.symmetry or asked.view):
         merged = (("symmetry", asked.symmetry), ("view", asked.view))
         what = " and ".join(word for word, on in merged if on)
         warnings.append(f"liveness was checked without {what}, on {states:,} states")

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from statewalk.checker.contract.search import Exploration, Finding, Pass, SearchOptions
+from statewalk.checker.contract.stops import from_outside
 from statewalk.checker.liveness import conditions
 from statewalk.checker.liveness.explore import PredicateRaisedError
 from statewalk.checker.liveness.graph import Ints
@@ -86,7 +87,7 @@ class Refinements(Pass):
                 _in_the_end(checked, prop, both, checked.options)
             cut = space.graph.stopped is not None and found.stopped is None
             if cut and prop.name not in {**checked.findings, **checked.unchecked}:
-                if checked.options.allow_unsound:
+                if checked.options.allow_unsound and not from_outside(space.graph.stopped):
                     _risk(checked, prop)
                 else:
                     checked.leave(prop.name, why_cut(space.graph.stopped, asked))

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from statewalk import check
 from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.contract.stops import StoppedBy, stop_of
 from statewalk.checker.liveness.check import check_liveness
 from statewalk.checker.liveness.explore import build
 from statewalk.checker.liveness.graph import StateGraph
@@ -108,6 +110,60 @@ def test_liveness_that_runs_out_of_time_leaves_the_verdict_open(
     result = check(file, properties=("nine",), engine="native", max_memory=1 << 40)
 
     assert ("bounded", "unknown") == (result.verdict, result.of("nine").verdict)
+
+
+LIMITS = ["memory", "time", "interrupt", "killed"]
+
+
+@pytest.mark.parametrize("stopped", LIMITS)
+def test_a_limit_while_the_graph_is_built_is_named_and_decides_nothing(
+    stopped: StoppedBy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search is whole. The graph ends in its first level, where no step is known to be fair."""
+
+    def begun(model: Model, limits: SearchOptions, wanted: tuple[Property, ...], _: str) -> Any:
+        return replace(build(model, limits.unbounded(1), wanted), stopped=stopped)
+
+    monkeypatch.setattr("statewalk.checker.liveness.in_a_check.graph_of", begun)
+    file = spec(tmp_path, COUNTER + "\ndeadlock(False)\n")
+    result = check(file, engine="native", max_memory=1 << 40, allow_unsound=True)
+
+    assert ("bounded", "unknown") == (result.verdict, result.of("nine").verdict)
+    assert any(stop_of(stopped).liveness in w for w in result.warnings)
+    assert not any("SW501" in w or w.startswith("unsound") for w in result.warnings)
+
+
+def test_a_lasso_is_told_though_a_limit_ended_the_graph(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("statewalk.checker.liveness.in_a_check.graph_of", _cut_graph)
+    file = spec(tmp_path, COUNTER + "\n@eventually\ndef two() -> bool:\n    return s.n == 2\n")
+    result = check(file, engine="native", max_memory=1 << 40, allow_unsound=True)
+
+    assert ("violated", "unknown") == (result.of("nine").verdict, result.of("two").verdict)
+
+
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_an_interrupted_search_decides_no_liveness(engine: str, tmp_path: Path) -> None:
+    calls = iter(range(1000))
+    result = check(
+        spec(tmp_path, COUNTER), engine=engine, allow_unsound=True, properties=("one",),
+        interrupted=lambda: next(calls) > 3,
+    )  # fmt: skip
+
+    assert ("bounded", "unknown") == (result.verdict, result.of("one").verdict)
+    assert any("interrupted" in w for w in result.warnings if w.startswith("one"))
+    assert not any("SW501" in w for w in result.warnings)
+
+
+@pytest.mark.parametrize("bound", [{"max_states": 4}, {"max_depth": 4}, {"max_depth": 1}])
+def test_allowed_within_a_bound_that_counts(bound: dict[str, int], tmp_path: Path) -> None:
+    file = spec(tmp_path, COUNTER)
+    result = check(file, allow_unsound=True, properties=("one",), **bound)  # type: ignore[arg-type]
+
+    assert ("bounded", "holds") == (result.verdict, result.of("one").verdict)
+    assert any(w.startswith("unsound: one") for w in result.warnings)
+    assert not any("SW501" in w for w in result.warnings)
 
 
 def _cut_graph(

@@ -11,6 +11,7 @@ import os
 from collections import Counter
 from pathlib import Path
 from random import Random
+from typing import Any
 from xml.etree import ElementTree as Xml
 
 import pytest
@@ -196,6 +197,22 @@ def test_a_bound_holds_for_the_graph_without_view(
     cut = "at a depth" if "max_depth" in bound else "at a number of states"
     why = f"ref: SW503: its graph is not whole, the search was cut {cut}, which is built without"
     assert any(text.startswith(why) for text in run.warnings)
+
+
+def test_a_limit_while_the_graph_is_built_leaves_a_refinement_open(tmp_path: Path) -> None:
+    (tmp_path / "abs.py").write_text(UP.format(body="require(self.v < 2); self.v += 1"))
+    spec = tmp_path / "spec.py"
+    spec.write_text(UP.format(body="require(self.v < 3); self.v += 1") + "ref = refines('abs.py')")
+    options: dict[str, Any] = {"engine": "reference", "allow_unsound": True}
+    assert "violated" == check(spec, **options).verdict
+    interrupted = 0
+    for calls in range(20):
+        left = iter([False] * calls + [True] * 99)
+        run = check(spec, interrupted=left.__next__, **options)
+        interrupted += run.exhaustive and run.of("ref").verdict == "unknown"
+
+        assert run.of("ref").verdict != "holds"
+    assert interrupted
 
 
 # -- generated pairs -----------------------------------------------------------------------
