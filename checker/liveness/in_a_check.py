@@ -134,9 +134,10 @@ class Liveness(Pass):
             checked.unfinished = True
             return
         results = check_liveness(checked.model, graph, left)
-        if from_outside(graph.stopped):
+        ended = next(filter(from_outside, (found.stopped, graph.stopped)), None)
+        if ended:
             none = [r.property for r in results if r.lasso is None]
-            checked.unchecked |= dict.fromkeys(none, why_cut(graph.stopped, asked))
+            checked.unchecked |= dict.fromkeys(none, why_cut(ended, asked))
             checked.unfinished = True
             results = [r for r in results if r.lasso is not None]
         _note(results, checked, asked, found.engine, graph.n)

@@ -156,6 +156,19 @@ def test_an_interrupted_search_decides_no_liveness(engine: str, tmp_path: Path) 
     assert not any("SW501" in w for w in result.warnings)
 
 
+def test_a_search_that_ran_out_of_time_decides_no_liveness(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though the graph of the levels that it saw is built whole."""
+    calls = iter(range(1000))
+    monkeypatch.setattr(SearchOptions, "urgent", lambda *_: "time" if 3 < next(calls) < 5 else None)
+    file = spec(tmp_path, COUNTER)
+    result = check(file, engine="reference", allow_unsound=True, properties=("one",))
+
+    assert ("bounded", "unknown") == (result.verdict, result.of("one").verdict)
+    assert any("ran out of time" in w for w in result.warnings if w.startswith("one"))
+
+
 @pytest.mark.parametrize("bound", [{"max_states": 4}, {"max_depth": 4}, {"max_depth": 1}])
 def test_allowed_within_a_bound_that_counts(bound: dict[str, int], tmp_path: Path) -> None:
     file = spec(tmp_path, COUNTER)
