@@ -160,14 +160,15 @@ class Reading(Wholes):
         order = self.asked(self.machine.order_operation(held), [owner.operand])
         pairs = self._context_at("orders", order, "ptr")
         end = a.op("mul", self._context_at("order_sizes", order, "i32"), "2")
-        with a.count(end, "0", 2) as at:
-            self.slot_at = a.load(pairs, at)
-            absent, there = a.fresh("absent"), a.fresh("there")
-            a.branch(a.test("ne", self.read(self.slot_at), str(NOTHING)), there, absent)
-            a.label(absent)
-            a.again()
-            a.label(there)
-            yield pairs, a.op("add", at, "1")
+        at, side = a.var("0"), int(self.side)
+        with a.repeat(lambda: a.set(at, a.op("add", a.get(at), "2"))):
+            asked = f"ptr %run, ptr {pairs}, i32 {a.get(at)}, i32 {end}, i32 {side}"
+            found = a.call("present", asked)
+            a.set(at, found)
+            with a.when(a.test("sge", found, end)):
+                a.leave()
+            self.slot_at = a.load(pairs, found)
+            yield pairs, a.op("add", found, "1")
 
     slot_at = ""
 

@@ -21,8 +21,8 @@ RUN = (
     "context",
 )  # fmt: skip
 CONTEXT = (
-    "number_base", "number_pool", "n_slots", "memo_mask", "memo_index", "memo_pool", "unary",
-    "unary_size", "sequences", "orders", "order_sizes",
+    "number_base", "number_pool", "n_slots", "memo_mask", "memo_index", "memo_pool", "pair_mask",
+    "pairs", "unary", "unary_size", "sequences", "orders", "order_sizes",
 )  # fmt: skip
 MOST_CHOICES = 1000
 
@@ -53,8 +53,21 @@ def of_context(a: Assembler, name: str, kind: str = "ptr") -> str:
 
 def runtime() -> str:
     """Return the text of all functions that programs call."""
-    parts = (_row_id, _number, _get, _set, _memo, _unary, _sequence, _choose, _outcome, _following)
+    parts = (
+        _row_id, _present, _number, _get, _set, _pair, _memo, _unary, _sequence, _choose, _outcome,
+        _following,
+    )  # fmt: skip
     return "\n".join(part().text() for part in parts)
+
+
+_KINDS = ("i8", "i16", "i32", "i64")  # of value ids in rows, by the run's shift
+
+
+def _id_at(a: Assembler, row: str, at: str, kind: str) -> str:
+    found = a.load(row, at, kind)
+    if kind == "i32":
+        return found
+    return a.value(f"{'trunc' if kind == 'i64' else 'zext'} {kind} {found} to i32")
 
 
 def _row_id() -> Assembler:
@@ -64,11 +77,37 @@ def _row_id() -> Assembler:
     with a.when(a.test("sge", "%slot", of_run(a, "width", "i32"))):
         a.ret("0")
     at = a.op("add", a.op("mul", "%slot", of_run(a, "stride", "i32")), "%side")
-    for number, kind in enumerate(("i8", "i16", "i32")):
+    for number, kind in enumerate(_KINDS[:-1]):
         with a.when(a.test("eq", shift, str(number))):
-            found = a.load(row, at, kind)
-            a.ret(found if kind == "i32" else a.value(f"zext {kind} {found} to i32"))
-    a.ret(a.value(f"trunc i64 {a.load(row, at, 'i64')} to i32"))
+            a.ret(_id_at(a, row, at, kind))
+    a.ret(_id_at(a, row, at, _KINDS[-1]))
+    return a
+
+
+def _present() -> Assembler:
+    """The place of the next element of a set that is there, from ``first``; ``end`` if none is.
+
+    ``pairs`` are the slot and the number of each element. An absent one has value id 0. Most are
+    absent, so this loop calls nothing.
+    """
+    a = Assembler("present", "ptr %run, ptr %pairs, i32 %first, i32 %end, i32 %side")
+    row, shift, width = of_run(a, "row"), of_run(a, "shift", "i32"), of_run(a, "width", "i32")
+    stride, stamp = of_run(a, "stride", "i32"), of_run(a, "stamp", "i32")
+    stamps, ids = of_run(a, "stamps"), of_run(a, "ids")
+    now = a.test("eq", "%side", "0")
+    for number, kind in enumerate(_KINDS):
+        with a.when(a.test("eq", shift, str(number))), a.count("%end", "%first", 2) as at:
+            slot = a.load("%pairs", at)
+            written = a.bit("and", a.test("eq", a.load(stamps, slot), stamp), now)
+            with a.when(written):
+                with a.when(a.test("ne", a.load(ids, slot), "0")):
+                    a.ret(at)
+                a.again()
+            with a.when(a.test("slt", slot, width)):
+                place = a.op("add", a.op("mul", slot, stride), "%side")
+                with a.when(a.test("ne", _id_at(a, row, place, kind), "0")):
+                    a.ret(at)
+    a.ret("%end")
     return a
 
 
@@ -95,10 +134,7 @@ def _set() -> Assembler:
     a = Assembler("put", "ptr %run, i32 %slot, i32 %number")
     id = a.var("0")
     with a.when(a.test("ne", "%number", str(NOTHING))):
-        room = a.room(3)
-        for at, part in enumerate((str(STORE), "%slot", "%number")):
-            a.store(room, str(at), part)
-        a.set(id, a.call("memo", f"ptr %run, ptr {room}, i32 3"))
+        a.set(id, a.call("pair", f"ptr %run, i32 {STORE}, i32 %slot, i32 %number"))
         with a.when(a.test("sle", a.get(id), str(RAISES))):
             a.ret(a.get(id))
     stamp = of_run(a, "stamp", "i32")
@@ -113,18 +149,55 @@ def _set() -> Assembler:
     return a
 
 
+def _mixed(a: Assembler, hashed: str, part: str) -> str:
+    """Return a hash with one more part of the key, as `checker.native.programs.tables` has it."""
+    mixed = a.op("mul", a.op("xor", hashed, part), "-2048144789")
+    return a.op("xor", mixed, a.op("lshr", mixed, "13"))
+
+
+def _pair() -> Assembler:
+    """The result of an operation on two arguments; MISSING where it is not known.
+
+    The table is open addressing over entries (operation, argument, argument, result): nine of ten
+    questions that programs ask.
+    """
+    key = ("%operation", "%one", "%other")
+    a = Assembler("pair", "ptr %run, i32 %operation, i32 %one, i32 %other")
+    hashed = "3"
+    for part in key:
+        hashed = _mixed(a, hashed, part)
+    pairs, mask = of_context(a, "pairs"), of_context(a, "pair_mask", "i32")
+    at = a.var(hashed)
+    with a.repeat(lambda: a.set(at, a.op("add", a.get(at), "1"))):
+        entry = a.at(pairs, a.op("shl", a.op("and", a.get(at), mask), "2"))
+        result = a.load(entry, "3")
+        with a.when(a.test("eq", result, str(MISSING))):
+            miss = of_run(a, "miss")
+            for k, part in enumerate(("3", *key)):
+                a.store(miss, str(k), part)
+            a.ret(str(MISSING))
+        for k, part in enumerate(key):
+            with a.when(a.test("ne", a.load(entry, str(k)), part)):
+                a.again()
+        a.ret(result)
+    return a
+
+
 def _memo() -> Assembler:
     """The result of an operation, given as its number and its arguments; MISSING where not known.
 
-    The table is open addressing over a pool of (length, operation, arguments, result).
+    The table is open addressing over a pool of (length, operation, arguments, result). Operations
+    on two arguments have a table of their own.
     """
     a = Assembler("memo", "ptr %run, ptr %key, i32 %n")
+    with a.when(a.test("eq", "%n", "3")):
+        parts = ", ".join(f"i32 {a.load('%key', str(k))}" for k in range(3))
+        a.ret(a.call("pair", f"ptr %run, {parts}"))
     index, pool = of_context(a, "memo_index"), of_context(a, "memo_pool")
     mask = of_context(a, "memo_mask", "i32")
     hashed = a.var("%n")
     with a.count("%n") as k:
-        mixed = a.op("mul", a.op("xor", a.get(hashed), a.load("%key", k)), "-2048144789")
-        a.set(hashed, a.op("xor", mixed, a.op("lshr", mixed, "13")))
+        a.set(hashed, _mixed(a, a.get(hashed), a.load("%key", k)))
     at = a.var(a.get(hashed))
     with a.repeat(lambda: a.set(at, a.op("add", a.get(at), "1"))):
         entry = a.load(index, a.op("and", a.get(at), mask))

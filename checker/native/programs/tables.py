@@ -48,6 +48,8 @@ class Tables:
         self.memo_pool = Table(1 << 14)
         self.memo_pool.room(1)  # entry 0 is none
         self.n_memo = 0
+        self.pairs: Array = np.full((1 << 10, 4), MISSING, np.int32)
+        self.n_pairs = 0
         self.unary: list[Array] = []
         self.unary_address: Array = np.zeros(64, np.int64)
         self.unary_size: Array = np.zeros(64, np.int32)
@@ -65,6 +67,7 @@ class Tables:
         held = {
             "number_base": self.number_base, "number_pool": self.number_pool.data,
             "memo_index": self.memo_index, "memo_pool": self.memo_pool.data,
+            "pairs": self.pairs,
             "unary": self.unary_address, "unary_size": self.unary_size,
             "sequences": self.sequences.data, "orders": self.order_address,
             "order_sizes": self.order_size,
@@ -72,6 +75,7 @@ class Tables:
         for name, array in held.items():
             self.context[CONTEXT.index(name)] = array.ctypes.data
         self.context[CONTEXT.index("memo_mask")] = len(self.memo_index) - 1
+        self.context[CONTEXT.index("pair_mask")] = len(self.pairs) - 1
         self._held = held  # keeps them alive while compiled code may look
 
     def operation(self, number: int) -> None:
@@ -97,12 +101,28 @@ class Tables:
                 self.unary_size[key[0]] = len(grown)
             table[at] = result
             return
+        if len(key) == 3:
+            self.n_pairs += 1
+            if 2 * self.n_pairs > len(self.pairs):
+                known = self.pairs[self.pairs[:, 3] != MISSING].tolist()
+                self.pairs = np.full((2 * len(self.pairs), 4), MISSING, np.int32)
+                for entry in known:
+                    self._pair(entry)
+            self._pair([*key, result])
+            return
         if 2 * (self.n_memo + 1) > len(self.memo_index):
             self._rehash()
         at = self.memo_pool.room(len(key) + 2)
         self.memo_pool.data[at : at + len(key) + 2] = [len(key), *key, result]
         self.n_memo += 1
         self._index(key, at)
+
+    def _pair(self, entry: list[int]) -> None:
+        mask = len(self.pairs) - 1
+        at = _hash(entry[:3]) & mask
+        while self.pairs[at, 3] != MISSING:
+            at = (at + 1) & mask
+        self.pairs[at] = entry
 
     def _index(self, key: Sequence[int], entry: int) -> None:
         mask = len(self.memo_index) - 1

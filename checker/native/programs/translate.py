@@ -292,8 +292,10 @@ class Body:
 
     def asked(self, operation: Operation, operands: list[str]) -> str:
         """Return the number that an operation gives for some arguments."""
-        if len(operands) == 1:
-            found = self.a.call("unary", f"ptr %run, i32 {operation.number}, i32 {operands[0]}")
+        if len(operands) in (1, 2):
+            function = ("unary", "pair")[len(operands) - 1]
+            parts = ", ".join(f"i32 {part}" for part in (operation.number, *operands))
+            found = self.a.call(function, f"ptr %run, {parts}")
         else:
             room = self.a.room(len(operands) + 1)
             self.a.store(room, "0", str(operation.number))
