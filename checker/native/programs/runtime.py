@@ -18,13 +18,14 @@ OUTCOME, STORE, FIRST_OPERATION = 0, 1, 2
 RUN = (
     "row", "width", "shift", "stride", "stamps", "numbers", "ids", "trail", "n_trail", "stamp",
     "script", "options", "script_length", "n_choices", "arena", "arena_size", "arena_top", "miss",
-    "context",
+    "context", "kept", "n_kept",
 )  # fmt: skip
 CONTEXT = (
     "number_base", "number_pool", "n_slots", "memo_mask", "memo_index", "memo_pool", "pair_mask",
     "pairs", "unary", "unary_size", "sequences", "orders", "order_sizes",
 )  # fmt: skip
 MOST_CHOICES = 1000
+MOST_KEPT = 64  # lists made before the first choice: (first or -1, length, lists made until then)
 
 
 def _word(a: Assembler, block: str, names: tuple[str, ...], name: str, kind: str) -> str:
@@ -292,7 +293,7 @@ def _outcome() -> Assembler:
                 a.leave()
             a.store(trail, now, left)
         a.store(trail, a.get(at), slot)
-    key, used = of_run(a, "arena"), a.var("1")
+    key, used = a.at(of_run(a, "arena"), of_run(a, "arena_top", "i32")), a.var("1")
     a.store(key, "0", str(OUTCOME))
     with a.count(n) as k:
         slot = a.load(trail, k)
@@ -328,6 +329,7 @@ def _begin(a: Assembler) -> None:
     set_run(a, "n_choices", "0")
     set_run(a, "n_trail", "0")
     set_run(a, "arena_top", "0")
+    set_run(a, "n_kept", "0")
     set_run(a, "stamp", a.op("add", of_run(a, "stamp", "i32"), "1"))
 
 

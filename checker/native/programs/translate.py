@@ -20,6 +20,7 @@ from statewalk.checker.native.programs.runtime import (
     GAVE_UP,
     MISSED,
     MISSING,
+    MOST_KEPT,
     NOTHING,
     of_run,
     set_run,
@@ -372,12 +373,53 @@ class Body:
 
         Lists are filled one inside another, so each is put together beyond the one it is in and
         moved when it is complete: a list has its own region once its length is known.
+
+        Until its first choice or write, a run repeats the one before it, and the arena keeps the
+        lists made there: they are not made again.
         """
         a = self.a
+        items, base = a.var("0"), a.var()
+        if self.purpose != "action":
+            return Temporary(base, items, self._made(fill, items, base), kind)
+        at = of_run(a, "n_kept", "i32")
+        set_run(a, "n_kept", a.op("add", at, "1"))
+        kept = a.at(of_run(a, "kept"), a.op("mul", at, "3"))
+        known, new, end = a.fresh("known"), a.fresh("new"), a.fresh("end")
+        keeps = a.bit("and", self._untouched(), a.test("slt", at, str(MOST_KEPT)))
+        repeats = a.bit("and", keeps, a.test("ne", of_run(a, "script_length", "i32"), "0"))
+        first = a.var("-1")
+        with a.when(repeats):
+            a.set(first, a.load(kept, "0"))
+        a.branch(a.test("sge", a.get(first), "0"), known, new)
+        a.label(new)
+        with a.when(keeps):
+            a.store(kept, "0", "-1")
+        element = self._made(fill, items, base)
+        with a.when(a.bit("and", keeps, self._untouched())):
+            parts = a.get(base), a.get(items), of_run(a, "n_kept", "i32")
+            for k, part in enumerate(parts):
+                a.store(kept, str(k), part)
+        a.jump(end)
+        a.label(known)
+        a.set(base, a.get(first))
+        a.set(items, a.load(kept, "1"))
+        set_run(a, "n_kept", a.load(kept, "2"))
+        past = a.op("add", a.get(first), a.get(items))
+        set_run(a, "arena_top", a.op("add", past, "1"))
+        a.label(end)
+        return Temporary(base, items, element, kind)
+
+    def _untouched(self) -> str:
+        a = self.a
+        used = a.op("or", of_run(a, "n_choices", "i32"), of_run(a, "n_trail", "i32"))
+        return a.test("eq", used, "0")
+
+    def _made(
+        self, fill: Callable[[Callable[[Value], None]], None], items: str, base: str
+    ) -> Value:
+        """Put a list together; return what its elements are."""
+        a = self.a
         found: list[Value] = []
-        items = a.var("0")
-        base = a.var()
-        slots: list[str] = []
         # A chain through the arena: each item is (number, previous); turned around at the end.
         last = a.var("-1")
 
@@ -393,7 +435,6 @@ class Body:
             a.set(items, a.op("add", a.get(items), "1"))
 
         fill(add)
-        del slots
         length = a.get(items)
         top = a.op("add", of_run(a, "arena_top", "i32"), "1")  # one place for an operation before
         self.room_for(top, a.op("add", length, "1"))
@@ -412,8 +453,7 @@ class Body:
         for value in found:
             kind_of = joined(kind_of, Kind(value.sort, value.domain, value.aliases))
         known = kind_of or Kind("any", None)
-        element = Value("0", known.sort, known.domain, known.aliases, self.clock)
-        return Temporary(base, items, element, kind)
+        return Value("0", known.sort, known.domain, known.aliases, self.clock)
 
     def room_for(self, top: str, more: str) -> None:
         """Leave where the arena has no room for so many numbers more."""

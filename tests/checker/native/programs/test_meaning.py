@@ -147,6 +147,41 @@ BODIES: dict[str, tuple[str, bool]] = {
         require(self.n < 3)
         self.log.append(self.n)
         require(len(self.log) < 3)""", True),
+    "lists made before the first choice": ("""
+        high = [k for k in range(4) if k > self.n]
+        low = [k for k in range(3) if k <= self.n and sum([j for j in range(k)]) < 9]
+        x = any_of([k for k in low if k >= 0])
+        y = any_of([k + len(low) for k in high])
+        require(x + y < 5)
+        self.n = min(2, y - x)
+        self.log = [x, y, *low]""", True),
+    "a choice in the filter of a choice": ("""
+        require(self.n < 2)
+        x = any_of([k for k in range(3) if any_of([True, False])])
+        y = any_of([k for k in range(2) if k != x])
+        self.n = y
+        self.log = [x]""", True),
+    "choices with one option before one with two": ("""
+        require(self.n < 2 and len(self.log) < 4)
+        total = 0
+        for k in range(4):
+            total += any_of([i for i in range(3) if i == k or (k > 1 and i < 2)])
+        self.log = [*self.log, total]""", True),
+    "a list after a change, before the first choice": ("""
+        require(self.n < 2)
+        before = [k for k in range(3) if k != self.n]
+        self.n += 1
+        x = any_of([k for k in range(3) if k != self.n])
+        y = any_of([k for k in before if k != self.n])
+        self.log = [x, y]""", True),
+    "choices of elements that a step removes": ("""
+        net.sent.add(Ping(self, len(net.sent)))
+        require(len(net.sent) < 4)
+        one = any_of([m for m in net.sent if isinstance(m, Ping) and m.source is self])
+        other = any_of([m for m in net.sent if m != one] or [one])
+        net.sent.discard(other)
+        self.log = [k.n for k in net.sent if isinstance(k, Ping)]
+        self.n = any_of([m.n for m in net.sent if isinstance(m, Ping)] or [0])""", True),
     "choices in choices": ("""
         require(self.n < 2)
         a = any_of([0, 1, 2])
