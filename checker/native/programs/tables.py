@@ -204,8 +204,8 @@ class Room:
             "stamps": np.zeros(MOST_SLOTS, np.int32), "numbers": np.zeros(MOST_SLOTS, np.int32),
             "ids": np.zeros(MOST_SLOTS, np.int32), "trail": np.zeros(MOST_SLOTS, np.int32),
             "script": np.zeros(_CHOICES, np.int32), "options": np.zeros(_CHOICES, np.int32),
-            "arena": np.zeros(_ARENA + 2 * MOST_SLOTS + 2, np.int32), "miss": np.zeros(_ARENA, np.int32),
-            "kept": np.zeros(3 * MOST_KEPT, np.int32),
+            "arena": np.zeros(_ARENA + 2 * MOST_SLOTS + 2, np.int32),  # the rest for an outcome
+            "miss": np.zeros(_ARENA, np.int32), "kept": np.zeros(3 * MOST_KEPT, np.int32),
         }  # fmt: skip
         for name, array in self._arrays.items():
             self.words[RUN.index(name)] = array.ctypes.data
