@@ -87,8 +87,8 @@ def counts(command: Sequence[str], folder: Path) -> tuple[int, ...]:
 
 
 def measure(commands: dict[str, list[str]], rounds: int, folder: Path) -> dict[str, list[Usage]]:
-    """What each program, started in a folder, took in rounds of all of them. The counts have to be
-    the same.
+    """Return what each program, started in a folder, took in rounds of all of them. The counts have
+    to be the same.
     """
     seen = {name: counts(command, folder) for name, command in commands.items()}
     if len(set(seen.values())) != 1:

@@ -108,7 +108,7 @@ Disturb = Callable[[], None]
 
 
 def outcome(result: Run) -> dict[str, Any]:
-    """What a result says, without what may differ."""
+    """Return what a result says, without what may differ."""
     data = result.to_dict()
     traces = {name: repr(trace.steps) for name, trace in result.traces.items()}
     names = ("verdict", "exhaustive", "counts", "properties", "actions")
@@ -146,7 +146,7 @@ def child(do: Callable[[], dict[str, Any]]) -> tuple[int, Any]:
 
 
 def ended(pid: int, read: int, kill_after: float = TOO_LONG) -> dict[str, Any]:
-    """What a child tells; it is killed after a while. Empty where it died."""
+    """Return what a child tells; it is killed after a while. Empty where it died."""
     started = time.monotonic()
     while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
         if time.monotonic() - started > kill_after:
@@ -217,7 +217,7 @@ def limited(size: int) -> Disturb:
 
 
 def counted(folder: Path, model: Model) -> int:
-    """How many operations an undisturbed search makes."""
+    """Return how many operations an undisturbed search makes."""
     seen: list[int] = []
 
     def then(number: int, file: str, do: Callable[[], Any]) -> Any:
@@ -377,7 +377,10 @@ KINDS: dict[str, Callable[[Case, Path, random.Random], dict[str, Any]]] = {
 
 
 def judged(kind: str, expected: dict[str, Any], found: dict[str, Any]) -> str:
-    """How a trial ended: exact, clear, or what is wrong. Crashes alone never cost a search."""
+    """Return how a trial ended: exact, clear, or what is wrong.
+
+    Crashes alone never cost a search.
+    """
     if found == expected:
         return "exact"
     code = found.get("code") or "another result"
@@ -418,7 +421,7 @@ def trials(
 
 
 def line(name: str, counter: Counter[str]) -> str:
-    """How many trials ended how."""
+    """Return how many trials ended how."""
     return f"{name:<10}" + "".join(f"{counter[n]:>6} {n}" for n in ("exact", "clear", "WRONG"))
 
 

@@ -54,12 +54,12 @@ class Cluster:
 
     @property
     def url(self) -> str:
-        """Where the master is."""
+        """Return where the master is."""
         return f"spark://127.0.0.1:{self.port}"
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a check on this cluster is started with."""
+        """Return what a check on this cluster is started with."""
         return {**os.environ, "PYSPARK_PYTHON": str(self.python)}
 
     def start_workers(self) -> None:
@@ -163,7 +163,7 @@ def kill(pid: int) -> None:
 
 
 def is_running(pid: int) -> bool:
-    """Whether there is such a process that has not ended."""
+    """Return whether there is such a process that has not ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
@@ -205,7 +205,7 @@ def executors(worker: subprocess.Popen[bytes]) -> list[int]:
 
 
 def outcome(file: Path) -> dict[str, Any]:
-    """What a result says, without what may differ: counts, verdicts, traces step by step."""
+    """Return what a result says, without what may differ: counts, verdicts, traces step by step."""
     result = json.loads(file.read_text())
     traces = {}
     for prop in result["properties"]:

@@ -104,7 +104,7 @@ def replay(other: Path, only: str) -> None:
 
 
 def contents(folder: Path) -> dict[str, Any]:
-    """What is to be equal, by file."""
+    """Return what is to be equal, by file."""
     found: dict[str, Any] = {}
     for file in sorted(folder.rglob("*")):
         if file.is_file() and file.suffix in (".json", ".txt") and "checkpoint" not in file.parts:
@@ -130,7 +130,7 @@ def run(seed: int, folder: Path, *words: str) -> subprocess.Popen[str]:
 
 
 def done(process: subprocess.Popen[str]) -> str:
-    """What a process printed. Raises SystemExit where it failed."""
+    """Return what a process printed. Raises SystemExit where it failed."""
     told, _ = process.communicate()
     if process.returncode:
         raise SystemExit(f"a process ended with {process.returncode}")

@@ -40,7 +40,7 @@ _HEAD = (
 
 
 def rows(quick: bool) -> list[dict[str, Any]]:
-    """What to measure: workload options, order, level, anomaly to plant."""
+    """Return what to measure: workload options, order, level, anomaly to plant."""
     n = 1000 if quick else 10_000
     session, orders = "strong-session-si", ("recorded", "shuffled")
     blind = [

@@ -256,7 +256,7 @@ def histories() -> str:
 
 
 def arguments() -> argparse.Namespace:
-    """What was asked on the command line."""
+    """Return what was asked on the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--case", help="only the cases whose name contains this")
     parser.add_argument("--rounds", type=int, default=3, help="processes per case (median)")

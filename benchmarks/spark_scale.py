@@ -211,7 +211,7 @@ class Prediction:
 def predicted(
     states: float, levels: int, row: float, given: Machines, rows: list[Figures]
 ) -> Prediction:
-    """What a search of so many states takes, the largest level having a sixth of them.
+    """Return what a search of so many states takes, the largest level having a sixth of them.
 
     Records and bytes are those of the most tasks; CPU time is that of the most tasks that had
     enough to do, as what a task costs by itself shows in small ones only, for so many records.

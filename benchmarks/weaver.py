@@ -87,7 +87,7 @@ class Store:
 def questions(
     works: list[tuple[int, int]], gatekeepers: int, shards: int, every: int
 ) -> tuple[int, int]:
-    """How many questions were asked, and how many of them were needless."""
+    """Return how many questions were asked, and how many of them were needless."""
     store = Store(gatekeepers, shards, works)
     for number in range(1, len(works) + 1):
         store.submit()
@@ -101,7 +101,7 @@ def questions(
 
 
 def rounds(works: list[tuple[int, int]], seed: int) -> list[int]:
-    """How many rounds each batch takes that resolves the same transactions."""
+    """Return how many rounds each batch takes that resolves the same transactions."""
     pick = random.Random(seed)
     collection: Counts = tuple(sorted(((v, v + 1), 1) for v in {v for w in works for v in w}))
     found = []

@@ -231,7 +231,7 @@ def search_options(
     on_progress: Watch | None = None,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> SearchOptions:
-    """What an engine is asked."""
+    """Return what an engine is asked."""
     expect = expectation(model, options.config) or Expectation("holds")
     own = SearchOptions.__dataclass_fields__
     asked = {name: value for name, value in vars(options).items() if name in own} | {

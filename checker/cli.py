@@ -232,7 +232,7 @@ def _guarded(parsed: argparse.Namespace) -> int:
 
 
 def _stdout_fails() -> bool:
-    """Whether it is standard output that takes nothing more: one more line end tells."""
+    """Return whether it is standard output that takes nothing more: one more line end tells."""
     try:
         streams.out().flush()
         os.write(streams.out().fileno(), b"\n")
@@ -271,8 +271,8 @@ def _internal(error: BaseException) -> int:
 
 
 def _short(error: BaseException | None) -> bytes:
-    """What is said of an error that came of too little memory or too few files; a library that
-    cannot be loaded says it so. Empty of any other.
+    """Return what is said of an error that came of too little memory or too few files; a library
+    that cannot be loaded says it so. Empty of any other.
     """
     while error is not None:
         if isinstance(error, MemoryError) or getattr(error, "errno", 0) == errno.ENOMEM:

@@ -62,13 +62,15 @@ class Question:
             return f"before the log was read: {said_of(cut)}"
 
     def ask(self, files: Sequence[str]) -> Conformance:
-        """What becomes of the logs of a run. Raises RunError for what is no log."""
+        """Return what becomes of the logs of a run. Raises RunError for what is no log."""
         found = self.followed(files)
         answer = self.told(files, found, conform_page(found))
         return answer if isinstance(found, str) else replace(answer, coverage=Coverage.of(found))
 
     def of_many(self, files: Sequence[str]) -> Conformance:
-        """What becomes of the logs of one of many runs: a mistake in them stops no others."""
+        """Return what becomes of the logs of one of many runs: a mistake in them stops no
+        others.
+        """
         try:
             return self.ask(files)
         except RunError as error:
@@ -78,7 +80,7 @@ class Question:
             return Conformance(tuple(files), "mistake", 0, 0, str(error), said)
 
     def told(self, files: Sequence[str], found: Followed | str, page: Page) -> Conformance:
-        """What is said of logs that were followed, without what they showed."""
+        """Return what is said of logs that were followed, without what they showed."""
         length, accepted = (
             (0, 0) if isinstance(found, str) else (found.order.length, found.accepted)
         )
@@ -146,7 +148,7 @@ def runs_in(folder: str) -> list[list[str]]:
 
 
 def in_processes(asked: Asked, runs: Sequence[Sequence[str]], jobs: int) -> Iterator[Conformance]:
-    """What becomes of many runs, in their order, from ``jobs`` processes."""
+    """Return what becomes of many runs, in their order, from ``jobs`` processes."""
     spawn = multiprocessing.get_context("spawn")  # threads do not survive a fork
     parts = [runs[at::jobs] for at in range(jobs)]
     with ProcessPoolExecutor(jobs, mp_context=spawn) as pool:
@@ -157,7 +159,7 @@ def in_processes(asked: Asked, runs: Sequence[Sequence[str]], jobs: int) -> Iter
 
 @dataclass(frozen=True)
 class Asked:
-    """What makes a question in another process."""
+    """The ingredients of a question to another process."""
 
     spec: str
     constants: Mapping[str, Any]
@@ -183,6 +185,6 @@ class Asked:
         return Question(model, reader, self.hidden, limits, self.timeout)
 
     def of_all(self, runs: Sequence[Sequence[str]]) -> list[Conformance]:
-        """What becomes of some runs."""
+        """Return what becomes of some runs."""
         question = self.question()
         return [question.of_many(run) for run in runs]

@@ -34,7 +34,7 @@ class Entry:
 
 
 def library_folder() -> Path:
-    """Where the models are. Raises RunError[SW323]."""
+    """Return where the models are. Raises RunError[SW323]."""
     found = importlib.util.find_spec("statewalk.models")
     if found is None or not found.submodule_search_locations:
         raise RunError(
@@ -98,7 +98,7 @@ def no_spec(spec: str) -> RunError:
 
 
 def in_library(path: Path) -> bool:
-    """Whether a file, resolved, is one of the library."""
+    """Return whether a file, resolved, is one of the library."""
     return path in {e.path for e in _known()}
 
 

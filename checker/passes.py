@@ -37,7 +37,7 @@ from statewalk.dsl.view import Endless
 
 @dataclass
 class _Killed(Pass):
-    """What a search noted that had to be killed, in its place; nothing of the spec is run again."""
+    """A stand-in for a killed search: its notes; nothing of the spec is run again."""
 
     end: End
     name: str
@@ -124,7 +124,7 @@ def _explored(
 
 
 def cut_short(exploration: Exploration, cut: CutShort) -> Exploration:
-    """What was found when something the spec ran had to be ended."""
+    """Return what was found when something the spec ran had to be ended."""
     return replace(exploration, stopped=exploration.stopped or cut.reason, running=cut.place)
 
 

@@ -1,4 +1,4 @@
-"""What is bound while the code of a spec runs: the view, and the references taken so far.
+"""The bindings while the code of a spec runs: the view, and the references taken so far.
 
 Specs are ordinary functions without a state argument, so the state they speak of has to be
 somewhere. It is here and only here: one `Binding` per thread of evaluation. Engines evaluate specs

@@ -1,4 +1,4 @@
-"""What a spec declares while its modules run, and the registry in which it is found.
+"""The declarations of a spec while its modules run, and their registry.
 
 A leaf: the words of the language write here, and whoever reads a spec looks here.
 """
@@ -19,7 +19,7 @@ FAIRNESSES: tuple[Fairness, ...] = get_args(Fairness)
 
 @dataclass
 class Mark:
-    """What a decorator says of a function."""
+    """A decorator's declaration for a function."""
 
     kind: str
     options: dict[str, Any] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class LeadsTo:
             declaring[-1].leads.append(self)
 
     def __call__(self) -> bool:
-        """Whether nothing is owed in this state."""
+        """Return whether nothing is owed in this state."""
         return not self.premise() or self.conclusion()
 
 
@@ -53,7 +53,7 @@ def _nothing() -> None:
 
 
 class Refines(LeadsTo):
-    """What the spec does is what another allows, as the map ``by`` sees it; see `refines`."""
+    """A declared refinement of another spec through the map ``by``; see `refines`."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Expectation:
     lengths: Mapping[str, int] = field(default_factory=dict)
 
     def names(self, name: str) -> bool:
-        """Whether a property is one of those to be violated, by its name or its family's."""
+        """Return whether a property is one of those to be violated, by its name or its family's."""
         return name in self.properties or name.partition("(")[0] in self.properties
 
 
@@ -101,7 +101,9 @@ class Configuration:
 
 @dataclass
 class Mutant:
-    """What ``@mutant(target)`` declares; ``function`` is None until it decorates one."""
+    """A replacement that ``@mutant(target)`` declares; ``function`` is None until it
+    decorates one.
+    """
 
     target: Any
     function: Callable[..., object] | None = None
@@ -118,7 +120,7 @@ class Mutant:
 
 @dataclass
 class Declared:
-    """What is declared by calls while a spec module runs.
+    """The declarations made by calls while a spec module runs.
 
     ``marked``, ``leads`` and ``roles`` are what was made at all, wherever in the text; what of it
     is found where a spec is read is in the tree.
@@ -135,7 +137,7 @@ class Declared:
 
     @property
     def init(self) -> str:
-        """What makes the initial states, as the reader of the spec calls it."""
+        """Return what makes the initial states, as the reader of the spec calls it."""
         return "the action Init" if self.fizz else "@init"
 
 

@@ -125,7 +125,7 @@ def did_you_mean(name: str, known: Iterable[str], *, quoted: bool = False) -> st
 
 
 class StatewalkError(Exception):
-    """What all our errors share: a code, a message, and optionally place, reason and way out."""
+    """An error with a code and a message, and optionally a place, a reason and a remedy."""
 
     def __init__(
         self, code: str, message: str, *, at: Span | None = None, why: str = "", help: str = ""

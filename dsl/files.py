@@ -53,7 +53,7 @@ def file_name(text: str) -> str:
 
 
 def read_bytes(path: str | Path, most: int = MOST) -> bytes:
-    """What a file of at most so many bytes holds. Raises OSError."""
+    """Return what a file of at most so many bytes holds. Raises OSError."""
     with opened(path, most) as file:
         data = file.read(most + 1)
     if len(data) > most:  # it grows, or the system does not know its size

@@ -1,4 +1,4 @@
-"""What a model is loaded from besides the modules of its spec: the files that are opened meanwhile,
+"""The inputs of a model besides the modules of its spec: the files that are opened meanwhile,
 helper modules wherever they lie, installed packages. All of it belongs to what is compared when a
 search is resumed or a trace replayed.
 """
@@ -71,7 +71,7 @@ def place_of(frame: FrameType | None) -> tuple[str, int] | None:
 
 
 def is_begun_here(frame: FrameType | None) -> bool:
-    """Whether this program has begun, directly or not, what a thread does."""
+    """Return whether this program has begun, directly or not, what a thread does."""
     while frame is not None:
         if is_program(frame.f_code.co_filename):
             return True
@@ -275,8 +275,8 @@ def _running(frame: FrameType | None, last: FrameType | None) -> Iterator[str]:
 
 
 def _imported_by(loading: Loading) -> tuple[set[str], dict[str, str], set[str]]:
-    """What the modules of a load import, directly or not: files, and packages with versions; what
-    of it asks for more than files that are opened in Python.
+    """Return what the modules of a load import, directly or not: files, and packages with versions;
+    what of it asks for more than files that are opened in Python.
 
     Read from the texts: what is imported already is not opened again, and an import in a function
     is still to come.

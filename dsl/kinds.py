@@ -39,17 +39,17 @@ class Kind:
 
     @property
     def searched(self) -> bool:
-        """Whether a search decides it; the others need the state graph."""
+        """Return whether a search decides it; the others need the state graph."""
         return self.over in ("states", "steps")
 
     @property
     def liveness(self) -> bool:
-        """Whether it is decided on the state graph, for endless behaviors."""
+        """Return whether it is decided on the state graph, for endless behaviors."""
         return self.over == "behaviors"
 
     @property
     def invariant(self) -> bool:
-        """Whether its predicate has to hold in every state."""
+        """Return whether its predicate has to hold in every state."""
         return self.over == "states" and not self.sought and bool(self.marks)
 
 

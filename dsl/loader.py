@@ -249,7 +249,7 @@ def _functions(loading: Loading) -> dict[str, Callable[[], Any]]:
 
 
 def _outside(loading: Loading) -> Outside:
-    """What the modules of a spec hold besides the state, as they are now."""
+    """Return what the modules of a spec hold besides the state, as they are now."""
     own = {name: m for name, m in loading.by_name.items() if not is_ours(name)}
     main = loading.modules[-1].name
     return Outside(own, main, lambda name: name in own or is_authored(name))

@@ -108,7 +108,7 @@ class Refined:
 
 @dataclass(frozen=True)
 class FieldInfo:
-    """What is known of a field: its declared kind, and whether it is left out by the view. A
+    """The description of a field: its declared kind, and whether it is left out by the view. A
     ``settled`` one has a value in every state, and is empty where it has no slot.
     """
 
@@ -230,7 +230,8 @@ class Model:
         before: View | None = None,
         part: Callable[[], object] | None = None,
     ) -> bool:
-        """Whether a predicate (an element's ``holds``, a property's ``whole``) is true of a state.
+        """Return whether a predicate (an element's ``holds``, a property's ``whole``) is true of a
+        state.
 
         With ``before``, of the step from ``before`` to ``view``; ``part`` as in `take`.
         """

@@ -82,7 +82,7 @@ def _refuse_constant(loading: Loading, mistakes: Mistakes) -> None:
 def _wrong(
     tree: SpecTree, mutant: Mutant, function: Function, target: Function | None
 ) -> Iterator[tuple[str, str]]:
-    """What keeps a mutant from standing in for what it names, and the way out."""
+    """Return what keeps a mutant from standing in for what it names, and the way out."""
     decorators = function.node.decorator_list
     if mutant.name == NO_MUTANT:
         yield f"A mutant is called {NO_MUTANT}, which means that there is none.", "Rename it."
@@ -118,7 +118,7 @@ def _wrong(
 
 
 def _target(tree: SpecTree, mutant: Mutant) -> Function | None:
-    """What a mutant stands in for."""
+    """Return what a mutant stands in for."""
     wanted = mutant.target.fget if isinstance(mutant.target, property) else mutant.target
     wanted = getattr(wanted, "__func__", wanted)
     return next((f for f in tree.functions if f.function is wanted), None)

@@ -44,8 +44,8 @@ class FairChoice(NamedTuple):
 
 
 class Asked(Protocol):
-    """What a call gives. That of one that ``lasts`` may be asked for again in any other state, with
-    the same meaning: it was given nothing that is in a state.
+    """The result of a call. That of one that ``lasts`` may be asked for again in any other
+    state, with the same meaning: it was given nothing that is in a state.
     """
 
     def __call__(self) -> Any: ...
@@ -53,7 +53,7 @@ class Asked(Protocol):
 
 
 class View(Protocol):
-    """What lowered code asks of a state.
+    """The interface of lowered code to a state.
 
     Contract
       1. `project` and `update` take a *key*: equal keys at one path mean equal functions, so an
@@ -112,7 +112,7 @@ def next_script(choices: Sequence[tuple[int, int]]) -> list[int] | None:
 
 
 class Scripted(Protocol):
-    """What remembers the (index, number of options) of each choice of a run."""
+    """A chooser that records the (index, number of options) of each choice of a run."""
 
     choices: list[tuple[int, int]]
 

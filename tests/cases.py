@@ -33,5 +33,5 @@ def some(cases: Iterable[Any], *, every: int) -> list[Any]:
 
 
 def examples(number: int) -> int:
-    """How many examples are generated, where the slow run generates a number of them."""
+    """Return how many examples are generated, where the slow run generates a number of them."""
     return max(3, number * settings().max_examples // 100)

@@ -76,7 +76,9 @@ gc.set_threshold(*COLLECT_AFTER)
 
 
 def pytest_collection_finish() -> None:
-    """What was loaded until the first test stays: no collection of garbage looks at it again."""
+    """Return what was loaded until the first test stays: no collection of garbage looks at it
+    again.
+    """
     gc.freeze()
     _spent()
 
@@ -93,7 +95,7 @@ _told = 0.0
 
 
 def _spent() -> float:
-    """What this process and those it has waited for spent since this was asked last."""
+    """Return what this process and those it has waited for spent since this was asked last."""
     global _told
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     before, _told = _told, sum(u.ru_utime + u.ru_stime for u in used)

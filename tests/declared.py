@@ -11,5 +11,5 @@ from statewalk.dsl.declared import Configuration
 
 @cache
 def declared(path: Path) -> dict[str, Configuration]:
-    """What the modules of a spec say when they run with its defaults."""
+    """Return what the modules of a spec say when they run with its defaults."""
     return {c.name: c for c in declared_within(path).declared.configurations}

@@ -51,7 +51,7 @@ class Wanted:
 
 @dataclass
 class Guided:
-    """Where following led: the steps taken, the state reached, and the line that failed."""
+    """The end of a followed trace: the steps taken, the state reached, and the line that failed."""
 
     model: Model
     steps: list[Step] = field(default_factory=list)
@@ -138,7 +138,7 @@ def _whole(parts: Iterable[str], glue: str) -> Iterator[str]:
 
 
 def _open(text: str) -> int:
-    """How many more brackets are opened in a text than closed."""
+    """Return how many more brackets are opened in a text than closed."""
     return sum(text.count(c) for c in "([{") - sum(text.count(c) for c in ")]}")
 
 
@@ -236,7 +236,7 @@ def possible(model: Model, state: Any) -> list[Taken]:
 
 
 def extension(model: Model, state: Any, depth: int, limit: int = 200) -> Iterator[str]:
-    """What comes next, ``depth`` steps far, a line per step; at most ``limit`` lines."""
+    """Return what comes next, ``depth`` steps far, a line per step; at most ``limit`` lines."""
     left = [limit]
     yield from _extended(model, state, depth, "", left)
     if left[0] <= 0:

@@ -236,13 +236,13 @@ class LearnedWalks:
 
 
 def _complete(walks: Walks) -> int:
-    """How many walks, from the first on, are complete."""
+    """Return how many walks, from the first on, are complete."""
     left = np.flatnonzero((walks.status != ENDED) & (walks.status != NO_STEP))
     return int(left[0]) if len(left) else len(walks.status)
 
 
 def _is_decided(walks: Walks) -> bool:
-    """Whether all walks are complete up to the first to tell of."""
+    """Return whether all walks are complete up to the first to tell of."""
     n = _complete(walks)
     return n == len(walks.status) or bool(walks.status[n] == TOLD)
 

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Simulation:
-    """What some walks met. ``findings`` hold a violation of each property that was violated."""
+    """The results of some walks.
+
+    ``findings`` hold a violation of each property that was violated.
+    """
 
     seed: int
     runs: int = 0
@@ -147,7 +150,9 @@ class Walk:
     def keep(
         self, constraints: tuple[Property, ...], state: Any, move: _Move | None = None
     ) -> bool:
-        """Whether constraints keep a state, or the step there; what one refuses is counted."""
+        """Return whether constraints keep a state, or the step there; what one refuses is
+        counted.
+        """
         refusing = next((c.name for c in constraints if not self.holds(c, state, move)), None)
         self.result.cut.update([refusing] if refusing is not None else [])
         return refusing is None

@@ -56,8 +56,8 @@ class Replay:
 
     @property
     def reproduced(self) -> bool:
-        """Whether the spec goes the whole way, and the property still fails (or is reached) at its
-        end.
+        """Return whether the spec goes the whole way, and the property still fails (or is reached)
+        at its end.
         """
         return self.step is None
 
@@ -177,7 +177,7 @@ def _changed(trace: Trace, model: Model) -> tuple[str, ...]:
 
 
 def _values(step: TraceStep, now: TraceStep | None = None, moved: Moved | None = None) -> bytes:
-    """What was chosen in a step; with lines where they are ``now``."""
+    """Return what was chosen in a step; with lines where they are ``now``."""
     values = [c.value for c in step.choices]
     if now is not None and moved is not None and len(values) == len(now.choices):
         of = (step.action,)
@@ -273,7 +273,7 @@ def _impossible(model: Model, action: Action, state: State, step: TraceStep) -> 
 
 
 def _ends_when_reached(trace: Trace) -> bool:
-    """Whether a trace ends with a state that a check looks at and need not go on from."""
+    """Return whether a trace ends with a state that a check looks at and need not go on from."""
     goes_on = trace.loop is not None or trace.kind == "deadlock"
     goes_on = goes_on or trace.of_kind.over == "behaviors"
     return not goes_on and all(step.completed for step in trace.steps)
@@ -308,8 +308,8 @@ def _told(error: BaseException | None) -> str:
 def _why_no_more(
     trace: Trace, model: Model, states: list[State], raised: BaseException | None
 ) -> str:
-    """Why the property does not fail (the witness is none) any more; empty where it is as it was,
-    or ended with what a step raised.
+    """Return why the property does not fail (the witness is none) any more; empty where it is as it
+    was, or ended with what a step raised.
     """
     state = states[-1]
     if trace.loop is not None and not (
@@ -354,7 +354,9 @@ def _why_no_more(
 
 
 def _why_not_raised(trace: Trace, model: Model, states: list[State]) -> str:
-    """Why nothing that looks at the last state raises any more; empty where something does."""
+    """Return why nothing that looks at the last state raises any more; empty where
+    something does.
+    """
     found = raised_in(model, states[-1], states[-2] if len(states) > 1 else None)
     if found is not None and type(found[1]).__name__ == trace.error_type:
         return ""
@@ -367,7 +369,8 @@ _AT, _WAITS = "at", " (suspended)"  # as `dsl.flows.kept` and `checker.states.co
 
 @dataclass
 class Moved:
-    """Which line stands for which, as met on the way: one for one, of the functions of an action.
+    """The mapping between old and new lines found so far: one for one, of the functions of an
+    action.
 
     Only where the spec's text ``changed``: in a text that did not, lines are where they were.
     """

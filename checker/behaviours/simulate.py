@@ -56,7 +56,7 @@ def simulate(
 
 
 def _is_long(began: float) -> bool:
-    """Whether it has taken as long as loading compiled code does."""
+    """Return whether it has taken as long as loading compiled code does."""
     return time.process_time() - began > _SECONDS
 
 

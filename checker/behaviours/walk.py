@@ -177,11 +177,11 @@ class Walk:
         return ""
 
     def guard(self, action: Action, state: State) -> Guard | None:
-        """What keeps an action from happening in a state."""
+        """Return what keeps an action from happening in a state."""
         return guard_of(self.model, action, state)
 
     def row(self, state: State) -> tuple[int, ...]:
-        """What tells states apart."""
+        """Return what tells states apart."""
         return self.layout.row(state)
 
     def path_of(self, trace: Trace) -> Path:
@@ -193,7 +193,7 @@ class Walk:
 
 
 def _may_go_on(action: Action, state: State) -> bool:
-    """Whether there is a suspended run to go on with, where an action does that."""
+    """Return whether there is a suspended run to go on with, where an action does that."""
     return action.slot is None or not (action.continues or action.fault) or action.slot in state
 
 
@@ -270,9 +270,9 @@ def around(
     most: int = MOST,
     seconds: float = SECONDS,
 ) -> Around:
-    """What a state leads to in at most ``depth`` steps, and what those that are ``unfolded`` lead
-    to. States of which ``by`` says the same are one spot. Marked are states that are ``on`` a path,
-    and those in which what has to hold does not.
+    """Return what a state leads to in at most ``depth`` steps, and what those that are ``unfolded``
+    lead to. States of which ``by`` says the same are one spot. Marked are states that are ``on`` a
+    path, and those in which what has to hold does not.
     """
     until = time.monotonic() + seconds
     trace = walk.trace(path)
@@ -310,7 +310,7 @@ def around(
 
 
 def _is_wrong(walk: Walk, state: State) -> bool:
-    """Whether a property that has to hold in every state does not in this one."""
+    """Return whether a property that has to hold in every state does not in this one."""
     for prop in walk.model.properties:
         try:
             kind = prop.of_kind
@@ -430,7 +430,7 @@ def along(walk: Walk, path: Path, most: int) -> tuple[list[dict[str, Any] | None
 
 
 def _own_first(walk: Walk, path: Path, states: list[State], at: int) -> list[Possible]:
-    """What is possible in a state of a path; first the step that the path takes."""
+    """Return what is possible in a state of a path; first the step that the path takes."""
     own = path.steps[at] if at < len(path.steps) else None
     possible = sorted(walk.possible(states[at])[0], key=lambda one: one.step != own)
     return [replace(one, cut="") if one.step == own else one for one in possible]
@@ -444,7 +444,9 @@ def _beside(
     here: int,
     kept: dict[int, list[Possible]],
 ) -> tuple[Around, dict[Row, State]]:
-    """What a state of a path, and the one before it, lead to; and the states of its spots."""
+    """Return what a state of a path, and the one before it, lead to; and the states of
+    its spots.
+    """
     begin = max(0, here - 1)
     found = Around([Spot(0, f"state {begin}")], [()])
     made = [states[begin]]

@@ -1,4 +1,4 @@
-"""What ``statewalk check`` does once its arguments are read: one check, or a sweep of them."""
+"""The work of ``statewalk check`` after its arguments are parsed: one check, or a sweep of them."""
 
 from __future__ import annotations
 
@@ -338,7 +338,7 @@ def _cases(
 
 
 def _noted(run: Run, code: int) -> tuple[dict[str, Any], list[dict[str, Any]], int]:
-    """What is noted of a run of a sweep, should a later one have to be killed."""
+    """Return what is noted of a run of a sweep, should a later one have to be killed."""
     return run.to_dict(), [asdict(notice) for notice in run.evidence.warnings], code
 
 

@@ -1,5 +1,5 @@
-"""What a file of others names is not used unasked where it lies elsewhere: a spec is a program, and
-a folder is written to.
+"""Refusal of outside paths that somebody's file names: a spec is a program, and a folder is
+written to.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ OPTIONS = {"--graph": "DIR", "--master": "URL", "--spark-folder": "DIR"}
 
 
 def _agreed(question: str) -> bool:
-    """Whether somebody at a terminal says yes."""
+    """Return whether somebody at a terminal says yes."""
     if sys.stdin is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     sys.stderr.write(f"{question} [y/N] ")

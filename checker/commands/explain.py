@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def folder() -> Path:
-    """Where the pages are. Raises RunError[SW323]."""
+    """Return where the pages are. Raises RunError[SW323]."""
     from statewalk.dsl.errors import RunError
 
     for place in _PLACES:

@@ -1,3 +1,3 @@
-"""Which release this is: the only place that says it; what is built reads it from here."""
+"""The version of this release, stated here only; builds read it from here."""
 
 VERSION = "0.1.0"

@@ -56,7 +56,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Refinement:
-    """Whether each behaviour of one is one of the other; ``whole`` if all were looked at."""
+    """The inclusion of one spec's behaviours in another's; ``whole`` if all were looked at."""
 
     refusal: Refusal | None
     pairs: int
@@ -110,7 +110,7 @@ class Comparison:
 
     @property
     def whole(self) -> bool:
-        """Whether every search was exhaustive and every question answered."""
+        """Return whether every search was exhaustive and every question answered."""
         return not any(versus.bounds for versus in self.others)
 
     def __bool__(self) -> bool:
@@ -125,7 +125,7 @@ class Comparison:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the table, and the report, without scripts."""
+        """Return what a notebook shows: the table, and the report, without scripts."""
         return str(named(_TELLING, "html_of")(self))
 
     def _repr_markdown_(self) -> str:
@@ -138,7 +138,7 @@ class Comparison:
 
 
 def changed(base: Run, other: Run, name: str) -> Changed:
-    """What became of a property."""
+    """Return what became of a property."""
     before = {p.name: p for p in base.properties}.get(name)
     after = {p.name: p for p in other.properties}.get(name)
     if before is None or after is None:
@@ -267,7 +267,7 @@ def _refinement(found: Inclusion, one: tuple[Space, Ints], two: tuple[Space, Int
 
 
 def _only(space: Space, seen: Ints, other: Ints) -> Only:
-    """What of a space the other has no sight of."""
+    """Return what of a space the other has no sight of."""
     lacking = ~np.isin(seen, other)
     came, far = space.nearest
     first: dict[int, int] = {}

@@ -25,7 +25,7 @@ _MOST = 64  # ways at a time that fit the steps so far
 
 @dataclass(frozen=True)
 class Crossing:
-    """What came of trying a trace.
+    """The result of trying a trace.
 
     ``followed`` is the other's trace of its steps, as far as it goes. ``step`` is the first that is
     not possible, counted from 1, None where all are: then ``broken`` are the properties that are
@@ -108,13 +108,13 @@ def cross(trace: Trace, own: Model, model: Model) -> Crossing:
 
 
 def _same_way(one: _Way, other: _Way, last: bool) -> bool:
-    """Whether two ways lead on alike; ``last`` asks for the last step too."""
+    """Return whether two ways lead on alike; ``last`` asks for the last step too."""
     same = same_state(one.state, other.state)
     return same and (not last or same_state(one.before, other.before))
 
 
 def _is_over(trace: Trace) -> bool:
-    """Whether nothing happens after a trace."""
+    """Return whether nothing happens after a trace."""
     return trace.kind == "deadlock" or trace.loop == trace.length
 
 
@@ -193,7 +193,7 @@ def _fitting(model: Model, way: _Way, step: TraceStep) -> Iterator[_Way]:
 
 
 def _choices(step: TraceStep) -> dict[str, Any]:
-    """What was chosen, by name; by place where there is none."""
+    """Return what was chosen, by name; by place where there is none."""
     named = [*step.choices, *step.only]
     return {c.name or f"[{at}]": c.value for at, c in enumerate(named)}
 
@@ -203,7 +203,7 @@ def _chosen(step: TraceStep) -> str:
 
 
 def _stopped(trace: Trace, model: Model, number: int, step: TraceStep, way: _Way) -> Crossing:
-    """Why a step is not possible at the end of a way."""
+    """Return why a step is not possible at the end of a way."""
     followed, action = _followed(model, way), action_of(model, step)
     if action is None:
         return Crossing(trace, followed, number, f"there is no {step.call} here")

@@ -1,4 +1,4 @@
-"""What the report of a comparison is written to: lines of a page, or Markdown."""
+"""The outputs of a comparison's report: lines of a page, or Markdown."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Sheet(Protocol):
-    """What a report is written to."""
+    """An output of a report."""
 
     def head(self, text: str) -> None: ...
     def say(self, text: str) -> None: ...

@@ -181,7 +181,9 @@ def _crossing(
 
 
 def outcome_of(crossing: Crossing, other: Side, names: Sequence[str] = ()) -> Iterator[str]:
-    """What comes of a counterexample on the other side, in sentences; of all that it is one to."""
+    """Return what comes of a counterexample on the other side, in sentences; of all that it is one
+    to.
+    """
     trace = crossing.trace
     if crossing.differs is not None:
         number, found = crossing.differs
@@ -255,8 +257,8 @@ def _refinements(sheet: Sheet, versus: Versus, base: Side) -> None:
 def _refinement(
     sheet: Sheet, found: Refinement, mine: Side, other: Side, after: Refinement | None = None
 ) -> None:
-    """What one does that the other does not; the steps are not shown again where they are those of
-    ``after``.
+    """Return what one does that the other does not; the steps are not shown again where they are
+    those of ``after``.
     """
     refusal = found.refusal
     if refusal is None:
@@ -314,12 +316,14 @@ def _only(sheet: Sheet, only: Only, mine: Side, other: Side, *, whole: bool) -> 
 
 
 def _news(trace: Trace) -> str:
-    """What the last step changed."""
+    """Return what the last step changed."""
     return in_little(trace.diffs[-1]) if trace.diffs else ""
 
 
 def _instead(trace: Trace, other: Trace) -> str:
-    """What a step makes; where it is that at the end of a trace, in what the outcome differs."""
+    """Return what a step makes; where it is that at the end of a trace, in what the outcome
+    differs.
+    """
     if other.steps[0].label != trace.steps[-1].label:
         return _news(other)
     common = [path for path in trace.last if path in other.last]

@@ -1,4 +1,4 @@
-"""What became of the logs of one run, as it is told and handed on."""
+"""The answer about the logs of one run, for reports and callers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Conformance:
 
     @property
     def conforms(self) -> bool:
-        """Whether the whole log is a behaviour of the spec that violates nothing."""
+        """Return whether the whole log is a behaviour of the spec that violates nothing."""
         return self.verdict == "conforms"
 
     def __bool__(self) -> bool:

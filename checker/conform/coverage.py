@@ -1,4 +1,4 @@
-"""What logs showed of a spec: which actions, guards and witnesses, and how many states."""
+"""The coverage of a spec by logs: which actions, guards and witnesses, and how many states."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 @dataclass
 class Coverage:
-    """How often each action was taken in the behaviours that were found, in how many runs each
-    guard stopped an action somewhere on the way and each witness was met, and the states that were
-    met, by content.
+    """The counts of actions taken in the behaviours found, in how many runs each guard
+    stopped an action somewhere on the way and each witness was met, and the states that were met,
+    by content.
     """
 
     runs: int = 0
@@ -31,7 +31,7 @@ class Coverage:
 
     @classmethod
     def of(cls, followed: Followed) -> Coverage:
-        """What one run showed, by the behaviour that was found for the events accepted."""
+        """Return what one run showed, by the behaviour that was found for the events accepted."""
         model, steps = followed.model, followed.steps
         found = cls(1)
         numbers, names = followed.numbers(), model.action_names()
@@ -45,7 +45,7 @@ class Coverage:
         return found
 
     def add(self, other: Coverage) -> None:
-        """What both showed."""
+        """Return what both showed."""
         self.runs += other.runs
         self.fired.update(other.fired)
         self.guards.update(other.guards)

@@ -56,7 +56,9 @@ def go_deep(follower: Follower, most: int) -> bool:
 
 
 def _next(follower: Follower, spot: Spot, hidden: int) -> Iterator[tuple[Spot, int, Link]]:
-    """Where one may be after a step that violates nothing, with the hidden steps since an event."""
+    """Return where one may be after a step that violates nothing, with the hidden steps since an
+    event.
+    """
     followed, steps = follower.followed, follower.followed.steps
     for event, cut in followed.order.next(spot[0]):
         for step, number in follower.fitting(event, spot[1]):

@@ -63,7 +63,7 @@ class Event:
 
     @property
     def shown(self) -> str:
-        """What it says of a step, as it is written in a log."""
+        """Return what it says of a step, as it is written in a log."""
         said = {
             "action": self.action, "actor": self.actor, "with": self.chosen, "before": self.before,
             "after": self.after, "changes": list(self.changes),
@@ -92,7 +92,7 @@ def _parsed(file: str, number: int, line: str) -> list[Any]:
 
 
 def _is_torn(line: str, error: Exception) -> bool:
-    """Whether a line looks like the beginning of an event, and a file ends there."""
+    """Return whether a line looks like the beginning of an event, and a file ends there."""
     said = line.rstrip()
     if line.endswith("\n") or not said.startswith("{"):
         return False
@@ -164,7 +164,7 @@ def event_of(file: str, number: int, said: Any) -> Event:
 
 
 def _time(file: str, number: int, said: Mapping[str, Any]) -> int | Decimal | None:
-    """When an event was, exactly: times are only compared with each other."""
+    """Return when an event was, exactly: times are only compared with each other."""
     time = said.get("time")
     if time is None or type(time) is int:
         return time

@@ -1,4 +1,4 @@
-"""Whether what was logged is what a step does: names, choices, fields by name."""
+"""The comparison of a logged event with a step: names, choices, fields by name."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Fields:
     def differences(
         self, said: Mapping[str, Any], actor: Role | None, event: Event, content: Mapping[Path, Any]
     ) -> Iterator[str]:
-        """What was logged of fields and is otherwise."""
+        """Return what was logged of fields and is otherwise."""
         for name, value in said.items():
             path = self.path(name, actor, event)
             if path is None:
@@ -109,7 +109,7 @@ class Fields:
     def unchanged(
         self, action: Action, event: Event, before: Mapping[Path, Any], after: Mapping[Path, Any]
     ) -> Iterator[str]:
-        """What a step was logged to change, and does not."""
+        """Return what a step was logged to change, and does not."""
         for name in event.changes:
             path = self.path(name, action.actor, event)
             if path is None or same(before.get(path, ABSENT), after.get(path, ABSENT)):
@@ -134,7 +134,7 @@ def actions_of(model: Model, event: Event) -> list[Action]:
 
 
 def not_given(model: Model, event: Event) -> Iterator[str]:
-    """Which arguments of an event no action has that it names."""
+    """Return which arguments of an event no action has that it names."""
     named = [
         action
         for action in model.actions
@@ -176,7 +176,9 @@ def _look_at_given(model: Model, event: Event, meant: Sequence[Action]) -> None:
 
 
 def names_of(action: Action) -> tuple[str, ...]:
-    """What a log may call an action: with its class, its actor, its arguments, or without."""
+    """Return what a log may call an action: with its class, its actor, its arguments, or
+    without.
+    """
     owner = [f"{type(action.actor).__name__}.{action.name}"] if action.actor is not None else []
     return (action.name, *owner, action.label.partition("(")[0], action.label)
 
@@ -200,7 +202,7 @@ def _says_otherwise(action: Action, event: Event) -> Iterator[bool]:
 
 
 def choices_differ(event: Event, action: Action, way: Way) -> Iterator[str]:
-    """What was logged of choices and is otherwise in a way of taking an action."""
+    """Return what was logged of choices and is otherwise in a way of taking an action."""
     known = dict(action.arguments)
     for name, said in event.chosen.items():
         if name in known:

@@ -55,6 +55,6 @@ def follow(
 
 
 def said_of(cut: CutShort) -> str:
-    """Why the log was not followed further."""
+    """Return why the log was not followed further."""
     why = {"time": "the time is over", "interrupt": "it was interrupted"}
     return f"{why.get(cut.reason, 'there is not enough memory')}, in {cut.place}"

@@ -1,4 +1,4 @@
-"""Where a log led: levels of what may be true after so many events, and how each was reached."""
+"""The states a log may have led to: a level per event, and how each was reached."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Marks:
-    """What is known of the behaviours that lead to a spot, a bit each: of each property, whether
+    """Facts about the behaviours that lead to a spot, a bit each: of each property, whether
     one keeps it; whether one is ``clean``, violating nothing; whether one is ``there`` at all; and
     again of each property, whether one violates it.
 
@@ -71,17 +71,17 @@ class Marks:
         return kept | broken << self.properties + 2 if bits & self.there else kept
 
     def kept(self, bits: int, at: int) -> int:
-        """Whether a behaviour keeps a property."""
+        """Return whether a behaviour keeps a property."""
         return bits >> at & 1
 
     def violated(self, bits: int, at: int) -> int:
-        """Whether a behaviour violates a property."""
+        """Return whether a behaviour violates a property."""
         return bits >> self.properties + 2 + at & 1
 
 
 @dataclass(slots=True)
 class Trail:
-    """How spots were reached first: ``came`` from the level before (None: it is an initial state),
+    """The first way to each spot: ``came`` from the level before (None: it is an initial state),
     ``went`` by hidden steps within this one.
     """
 
@@ -112,7 +112,7 @@ class Trail:
 
 @dataclass(slots=True)
 class Level(Trail):
-    """What may be true when so many events have happened, and how it comes about; ``clean`` says
+    """The possible states after so many events, and the ways there; ``clean`` says
     the same of the behaviours that violate nothing. ``bits`` are those of `Marks`.
     """
 
@@ -129,7 +129,7 @@ class Level(Trail):
 
 @dataclass
 class Followed:
-    """Where a log led. ``levels`` are as many as events were accepted, and one.
+    """The result of following a log. ``levels`` are as many as events were accepted, and one.
 
     ``undecided`` says why it is not known further. ``broken`` names properties that are violated
     in every behaviour that the log can be, with the number of events after which that is so;
@@ -162,17 +162,17 @@ class Followed:
 
     @property
     def accepted(self) -> int:
-        """How many events were accepted."""
+        """Return how many events were accepted."""
         return len(self.levels) - 1
 
     @property
     def conforms(self) -> bool:
-        """Whether the whole log is a behaviour of the spec."""
+        """Return whether the whole log is a behaviour of the spec."""
         return not self.undecided and self.accepted == self.order.length
 
     @property
     def behaviours(self) -> int:
-        """How many behaviours the events accepted so far can be, `MANY` at most."""
+        """Return how many behaviours the events accepted so far can be, `MANY` at most."""
         return min(MANY, sum(self.levels[-1].ways.get(spot, 0) for spot in self.levels[-1].came))
 
     def path(self) -> tuple[int, list[tuple[Step, Event | None]]]:
@@ -189,12 +189,12 @@ class Followed:
         return [*(before[1] for before, _, _ in links), end[1]]
 
     def _end(self) -> Spot:
-        """Where the behaviour ends that is shown."""
+        """Return where the behaviour ends that is shown."""
         last = self.levels[-1]
         return min(last.clean.came or last.came)
 
     def _links(self, last: Spot | None = None) -> tuple[Spot, list[Link]]:
-        """Where that behaviour begins, and the links that it takes."""
+        """Return where that behaviour begins, and the links that it takes."""
         clean = last is None and bool(self.levels[-1].clean.came)
         trails: list[Trail] = [level.clean if clean else level for level in self.levels]
         number, spot = len(trails) - 1, last or self._end()

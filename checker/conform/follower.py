@@ -69,9 +69,9 @@ class Follower:
         followed.limits.told(f"{several}, {states:,} states at a time")
 
     def ends(self, states: int) -> bool:
-        """Whether so many states at a time are the end: there may be no more, or one behaviour was
-        found that the whole log can be. That is looked for with as much work as was done, each time
-        that there are four times as many.
+        """Return whether so many states at a time are the end: there may be no more, or one
+        behaviour was found that the whole log can be. That is looked for with as much work as was
+        done, each time that there are four times as many.
         """
         followed, limits = self.followed, self.followed.limits
         over = states > limits.states
@@ -148,7 +148,7 @@ class Follower:
                     yield (spot[0], way.after), Step(action.index, way.script)
 
     def is_logged(self, before: int, after: int) -> bool:
-        """Whether a step changes a field of which every change is logged."""
+        """Return whether a step changes a field of which every change is logged."""
         old, new = map(self.followed.content, (before, after))
         return any(not same(old.get(path, ABSENT), new.get(path, ABSENT)) for path in self.watched)
 
@@ -205,7 +205,7 @@ class Follower:
                 return
 
     def taken(self, level: Level) -> Level:
-        """What may be true after one more event."""
+        """Return what may be true after one more event."""
         found, marks = Level(), self.marks
         for spot, bits in level.bits.items():
             for event, cut in self.followed.order.next(spot[0]):
@@ -251,13 +251,13 @@ class Follower:
                 yield Step(action.index, way.script), way.after
 
     def unchanged(self, event: Event, action: Action, before: int, after: int) -> Iterator[str]:
-        """What was logged to change and does not."""
+        """Return what was logged to change and does not."""
         contents = map(self.followed.content, (before, after))
         return self.followed.fields.unchanged(action, event, *contents)
 
     def fields_differ(
         self, event: Event, action: Action, number: int, said: object
     ) -> Iterator[str]:
-        """What was logged of a state and is otherwise in it."""
+        """Return what was logged of a state and is otherwise in it."""
         content = self.followed.content(number)
         return self.followed.fields.differences(said, action.actor, event, content)  # type: ignore[arg-type]

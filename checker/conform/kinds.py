@@ -1,4 +1,4 @@
-"""Whether what a log says of a value can be said of any: what cannot is a mistake of the log."""
+"""The check that a logged value can describe any value: if not, the log has a mistake."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SAID = {**_KINDS, dict: "an object", list: "a list", type(None): "nothing"}
 
 
 def can_be(said: Any, value: Any, model: Model) -> bool:
-    """Whether a JSON value could say a value such as this one."""
+    """Return whether a JSON value could say a value such as this one."""
     if isinstance(said, dict) and any(name.startswith("#") for name in said):
         return True
     if isinstance(value, Flag):
@@ -41,8 +41,9 @@ def can_be(said: Any, value: Any, model: Model) -> bool:
 
 
 def can_hold(domain: Domain, said: Any) -> bool:
-    """Whether a field could have a value that a JSON value says, by its type. A number is none
-    that an integer's range leaves out: a system may count further than a spec, and that is told.
+    """Return whether a field could have a value that a JSON value says, by its type. A number is
+    none that an integer's range leaves out: a system may count further than a spec, and that is
+    told.
     """
     if isinstance(said, dict) and any(name.startswith("#") for name in said):
         return True
@@ -78,7 +79,7 @@ def roles_of(model: Model, name: str) -> Mapping[str, Role]:
 
 
 def no_role(said: Any, model: Model) -> list[str]:
-    """Where a text names a role that a spec does not have: those that it has."""
+    """Return where a text names a role that a spec does not have: those that it has."""
     if not isinstance(said, str) or not said.partition("#")[2].isdecimal():
         return []
     known = roles_of(model, said.partition("#")[0])
@@ -86,7 +87,9 @@ def no_role(said: Any, model: Model) -> list[str]:
 
 
 def other_kind(said: Any, value: Any) -> str:
-    """What is to be said where a log has another kind of value than a spec; empty where not."""
+    """Return what is to be said where a log has another kind of value than a spec; empty
+    where not.
+    """
     if type(said) is type(value) or type(value) not in _KINDS or type(said) not in _SAID:
         return ""
     text = json.dumps(said, ensure_ascii=False)

@@ -1,4 +1,5 @@
-"""Which events may come next: those of one log in its order, those of several by what caused what.
+"""The events that may come next: those of one log in its order, those of several by what
+caused what.
 
 Each event needs, of every process, a number of events before it. Vector clocks say that where
 events have them (Fidge 1988, Mattern 1989); else messages that were sent and received do; else
@@ -33,7 +34,7 @@ class Order:
 
     @property
     def length(self) -> int:
-        """How many events there are."""
+        """Return how many events there are."""
         return sum(map(len, self.events))
 
     def first(self) -> Cut:
@@ -93,7 +94,9 @@ def _by_clocks(chain: Sequence[Event], chains: Sequence[Sequence[Event]]) -> tup
 
 
 def _known(event: Event, others: Sequence[tuple[int, Mapping[str, int]]]) -> int:
-    """How many of a process's events happened before an event: clocks only grow along a process."""
+    """Return how many of a process's events happened before an event: clocks only grow along a
+    process.
+    """
     low, high = 0, len(others)
     while low < high:
         middle = (low + high) // 2
@@ -104,7 +107,7 @@ def _known(event: Event, others: Sequence[tuple[int, Mapping[str, int]]]) -> int
 
 
 def _sent(chains: Sequence[Sequence[Event]]) -> dict[str, tuple[int, int]]:
-    """Where each message was sent: the process, and how many of its events that needs."""
+    """Return where each message was sent: the process, and how many of its events that needs."""
     found: dict[str, tuple[int, int]] = {}
     for process, chain in enumerate(chains):
         for at, event in enumerate(chain, 1):

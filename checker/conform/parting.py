@@ -1,5 +1,5 @@
-"""Where a log and a spec part: the states the spec could be in, why no step there is the event that
-was logged, and which events it would have accepted.
+"""The point where a log and a spec part: the states the spec could be in, why no step there
+is the event that was logged, and which events it would have accepted.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _STEPS = 3  # lately
 
 @dataclass(frozen=True)
 class Refused:
-    """Why an action is not the event, in a state: what stops it, or what it does otherwise."""
+    """The reason why an action is not the event in a state: its guard, or its other result."""
 
     action: str
     why: str
@@ -77,7 +77,7 @@ class Parting:
 
 
 def parting_of(followed: Followed) -> Parting:
-    """Where and why a log that was not accepted to its end parts from the spec."""
+    """Return where and why a log that was not accepted to its end parts from the spec."""
     level = followed.levels[-1]
     spots = list(level)
     ranked = []
@@ -116,7 +116,7 @@ def _lately(followed: Followed, spot: Spot) -> tuple[str, ...]:
 
 
 def _refused(followed: Followed, spot: Spot, event: Event) -> Iterator[Refused]:
-    """Why each action that the event may mean is not it."""
+    """Return why each action that the event may mean is not it."""
     state = followed.steps.states[spot[1]]
     content = followed.content(spot[1])
     meant = actions_of(followed.model, event)
@@ -144,7 +144,7 @@ def _refused(followed: Followed, spot: Spot, event: Event) -> Iterator[Refused]:
 def _otherwise(
     followed: Followed, event: Event, action: Action, way: Way, before: Mapping[Path, Any]
 ) -> list[str]:
-    """What a way of taking an action does otherwise than was logged."""
+    """Return what a way of taking an action does otherwise than was logged."""
     if way.error is not None:
         return [f"it raises {type(way.error).__name__}: {way.error}"]
     after = followed.content(way.after)

@@ -1,4 +1,4 @@
-"""What the steps of a spec do, run once for each thing they look at.
+"""The steps of a spec, run once for each combination of values read.
 
 A step depends on the fields that it reads, in the order in which it reads them; so what all ways
 of an action do is remembered in a trie, whose nodes are fields and whose branches are values. The
@@ -39,7 +39,7 @@ class Way:
 
 @dataclass(frozen=True)
 class _Done:
-    """What a way writes, in every state in which the step reads the same."""
+    """The writes of one outcome, for every state in which the step reads the same."""
 
     script: tuple[int, ...]
     choices: tuple[Choice, ...]

@@ -1,4 +1,4 @@
-"""Whether a JSON value of a log says a value of a spec."""
+"""The comparison of a log's JSON value with a value of a spec."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _PAIR = 2
 
 
 def fits(said: Any, value: Any) -> bool:
-    """Whether a JSON value says this stored value. Of a record, only named fields are compared."""
+    """Return whether a JSON value says this stored value.
+
+    Of a record, only named fields are compared.
+    """
     if isinstance(said, dict) and len(said) == 1 and _is_tagged(*next(iter(said.items())), value):
         return True
     kind = type(value)
@@ -40,8 +43,8 @@ def fits(said: Any, value: Any) -> bool:
 
 
 def _is_tagged(tag: str, said: Any, value: Any) -> bool:
-    """Whether a value is said in the form that traces have; see `states.json`. What begins with
-    ``#`` may also be the key of a dict.
+    """Return whether a value is said in the form that traces have; see `states.json`. What begins
+    with ``#`` may also be the key of a dict.
     """
     if tag == "#dict" and type(value) is FrozenDict and isinstance(said, list):
         entries = list(value.items())
@@ -55,7 +58,7 @@ def _is_tagged(tag: str, said: Any, value: Any) -> bool:
 
 
 def _is_said(said: Any, form: Any) -> bool:
-    """Whether two JSON values are one, where ``true`` is no number."""
+    """Return whether two JSON values are one, where ``true`` is no number."""
     if isinstance(form, dict) and isinstance(said, dict):
         return form.keys() == said.keys() and all(_is_said(said[name], form[name]) for name in form)
     if isinstance(form, list) and isinstance(said, list):
@@ -64,7 +67,9 @@ def _is_said(said: Any, form: Any) -> bool:
 
 
 def _says_value(said: Any, value: Any) -> bool:
-    """Whether a JSON value says the value of an enum's member, which may be no stored value."""
+    """Return whether a JSON value says the value of an enum's member, which may be no
+    stored value.
+    """
     try:
         return fits(said, freeze(value))
     except (StatewalkError, TypeError, RecursionError):
@@ -76,7 +81,7 @@ def _all_fit(said: Any, values: list[Any]) -> bool:
 
 
 def _some_order_fits(said: Any, values: list[Any]) -> bool:
-    """Whether each of what is said is one of the values, and none twice."""
+    """Return whether each of what is said is one of the values, and none twice."""
     if not isinstance(said, list) or len(said) != len(values):
         return False
     return _is_matched(
@@ -85,7 +90,9 @@ def _some_order_fits(said: Any, values: list[Any]) -> bool:
 
 
 def _entries_fit(said: Mapping[str, Any], entries: list[tuple[Any, Any]]) -> bool:
-    """Whether an object says the entries of a dict, in which ``1`` and ``"1"`` are two keys."""
+    """Return whether an object says the entries of a dict, in which ``1`` and ``"1"`` are
+    two keys.
+    """
     if len(said) != len(entries):
         return False
     named: dict[str, list[int]] = {}
@@ -108,7 +115,9 @@ def _texts(key: Any) -> set[str]:
 
 
 def _is_matched(size: int, options: Callable[[int], Iterable[int]]) -> bool:
-    """Whether so many can be given one of their options each, and none twice (a matching)."""
+    """Return whether so many can be given one of their options each, and none twice (a
+    matching).
+    """
     taken: dict[int, int] = {}
 
     def placed(at: int, tried: set[int]) -> bool:

@@ -1,4 +1,4 @@
-"""What is found when it is asked for, and what may be asked of it then.
+"""Names that are imported on first use.
 
 What a check returns shows itself in ways that know more than it: as a page, as a state graph.
 """

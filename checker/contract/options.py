@@ -1,4 +1,4 @@
-"""What to check and how far: the options of a run, and how a person writes them."""
+"""The options of a run, and their written form."""
 
 from __future__ import annotations
 
@@ -92,11 +92,13 @@ class CheckOptions:
 
     @property
     def bits(self) -> int:
-        """How many bits states are known by."""
+        """Return how many bits states are known by."""
         return self.fingerprint_bits or 64
 
     def liveness_off(self, of_spec: str) -> str:
-        """Why liveness is not to be checked, by the command or the spec; empty where it is."""
+        """Return why liveness is not to be checked, by the command or the spec; empty
+        where it is.
+        """
         return of_spec if self.liveness else "--no-liveness"
 
     def given(self) -> dict[str, Any]:
@@ -130,7 +132,7 @@ class Sweep:
 
 
 def asked_for(name: str, properties: tuple[str, ...] | None) -> bool:
-    """Whether a property is to be checked; ``served`` asks for each ``served(Client#0)``."""
+    """Return whether a property is to be checked; ``served`` asks for each ``served(Client#0)``."""
     return properties is None or name in properties or name.partition("(")[0] in properties
 
 
@@ -212,7 +214,7 @@ def read_seconds(text: str) -> float:
 
 
 def read_threads(text: str) -> int:
-    """How many threads: not many more than there are processors. Raises ValueError."""
+    """Return how many threads: not many more than there are processors. Raises ValueError."""
     count, most = read_count(text), max(64, 4 * (os.cpu_count() or 1))
     if count > most:
         raise ValueError(f"'{text}' threads are too many: at most {most} are of use here")

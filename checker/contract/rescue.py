@@ -1,4 +1,4 @@
-"""What to report for a search that had to be killed: what it had noted about itself."""
+"""The report of a killed search, from its own notes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def noted(progress: Progress) -> dict[str, Any]:
-    """What a search notes about itself."""
+    """Return what a search notes about itself."""
     return {
         "levels": progress.levels,
         "generated": progress.generated,
@@ -30,7 +30,7 @@ def noted(progress: Progress) -> dict[str, Any]:
 
 
 def exploration(end: End, engine: str) -> Exploration:
-    """What a search had noted, as a search that ended there."""
+    """Return what a search had noted, as a search that ended there."""
     facts: Mapping[str, Any] = end.facts.get("search", {})
     levels = tuple(facts.get("levels", ()))
     violations, witnesses = parted(map(finding_in, facts.get("found", ())))
@@ -53,7 +53,7 @@ def exploration(end: End, engine: str) -> Exploration:
 
 
 def place(end: End) -> Place:
-    """Where the spec was."""
+    """Return where the spec was."""
     found = place_of(end.frames, end.facts.get("files", ()))
     if found is None:
         found = Place(end.facts.get("doing") or "an unknown place", "", 0)

@@ -52,5 +52,5 @@ def begin_anew(folder: str) -> bool:
 
 
 def on_disk(folder: str | None) -> bool:
-    """Whether a folder holds a search that went on from disk."""
+    """Return whether a folder holds a search that went on from disk."""
     return folder is not None and Path(folder, LINKS).exists()

@@ -45,7 +45,7 @@ NO_ERROR = "no_error"
 
 @dataclass(frozen=True)
 class Progress:
-    """What a running search says of itself; sizes in states, memory in bytes, times in seconds.
+    """The progress of a running search; sizes in states, memory in bytes, times in seconds.
 
     ``widest`` is the variable with most distinct values so far, with their number; ``saved`` says
     where the last checkpoint is, ``disk`` from which depth on states are in files, and how many
@@ -70,11 +70,11 @@ class Progress:
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """What to check and how far. ``properties`` None means all (names otherwise, `Deadlock`
-    included). ``awaited`` are those, by name or family, without which no violation ends the search;
-    ``same`` are names of properties that are found with others, of which it gives one. ``premises``
-    are names of properties that the spec does not have: the search only looks for states that make
-    them true (`checker.verdict.guards`).
+    """The properties and bounds of a search. ``properties`` None means all (names otherwise,
+    `Deadlock` included). ``awaited`` are those, by name or family, without which no violation ends
+    the search; ``same`` are names of properties that are found with others, of which it gives one.
+    ``premises`` are names of properties that the spec does not have: the search only looks for
+    states that make them true (`checker.verdict.guards`).
 
     ``engine_settings`` mean something to one engine only
     (`checker.spark.session.settings.Settings`). ``checkpoint`` is a folder to which an engine that
@@ -112,7 +112,7 @@ class SearchOptions:
     interrupted: Callable[[], bool] = lambda: False
 
     def wants(self, name: str) -> bool:
-        """Whether a property is to be checked."""
+        """Return whether a property is to be checked."""
         return asked_for(name, self.properties)
 
     def wanted(self, model: Model, over: Over) -> list[Property]:
@@ -121,7 +121,7 @@ class SearchOptions:
         return sorted((p for p in kept if self.wants(p.name)), key=lambda p: p.of_kind.witness)
 
     def ends_with(self, found: Iterable[Finding]) -> bool:
-        """Whether a stage with a violation is the last one, by what is found until then."""
+        """Return whether a stage with a violation is the last one, by what is found until then."""
         names = {f.property for f in parted(found)[0]}
         names |= {self.same.get(name, name) for name in names}
         families = {name.partition("(")[0] for name in names}
@@ -235,7 +235,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Exploration:
-    """What a search found. Mappings by action index: ``fired`` counts transitions, ``fresh`` new
+    """The result of a search. Mappings by action index: ``fired`` counts transitions, ``fresh`` new
     states.
 
     ``cut`` counts, per constraint, the states (or steps) it refused. ``statistics`` are the

@@ -73,7 +73,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Exercise:
-    """What a reader's version of ``spec`` has to print: (beginning of a line, command) pairs."""
+    """The output required of a reader's version of ``spec``: (beginning of a line, command)
+    pairs.
+    """
 
     spec: str
     solution: str
@@ -113,7 +115,7 @@ class Entry:
 
     @property
     def exercises(self) -> list[Exercise]:
-        """What ``diary check`` asks; browsers and code hosts do not show it."""
+        """Return what ``diary check`` asks; browsers and code hosts do not show it."""
         return [
             Exercise(spec, solution, tuple(_asked(self, line) for line in body.splitlines()))
             for spec, solution, body in _EXERCISE.findall(self.text)
@@ -212,7 +214,7 @@ def split(entry: Path, command: str) -> list[str]:
 
 
 def is_diary(folder: Path) -> bool:
-    """Whether there are entries in a folder."""
+    """Return whether there are entries in a folder."""
     return any(NAMED.match(p.name) for p in folder.glob("*.md"))
 
 

@@ -297,7 +297,7 @@ def _graph(lines: list[str]) -> str:
 
 
 def _levels(first: list[str], edges: list[tuple[str, str, str]]) -> dict[str, int]:
-    """How far each node is from the first ones."""
+    """Return how far each node is from the first ones."""
     levels = dict.fromkeys(first, 0)
     todo = list(first)
     for name in todo:

@@ -57,7 +57,7 @@ class Played:
 
     @property
     def difference(self) -> str:
-        """What has to change in the entry; nothing where it says what comes out."""
+        """Return what has to change in the entry; nothing where it says what comes out."""
         name = str(self.entry.path)
         lines = unified_diff(
             self.entry.lines, self.text.split("\n"), f"{name} (says)", f"{name} (comes out)",
@@ -115,7 +115,7 @@ def play_all(found: Sequence[Entry]) -> Iterator[Played]:
 
 
 def _exercised(entry: Entry, exercise: Exercise, here: Path, run: Execute) -> Iterator[str]:
-    """Whether the solution does what is asked, and the spec as it is does not."""
+    """Return whether the solution does what is asked, and the spec as it is does not."""
     own = entry.pinned / exercise.spec
     solved = solution_of(own, entry.pinned / exercise.solution, here)
     if all(ok for _, _, ok in answers(entry, exercise, own, run)):
@@ -202,7 +202,7 @@ def _printed(entry: Entry, cell: Cell, here: Path, run: Execute) -> Iterator[str
 
 
 def _output(entry: Entry, command: str, here: Path, run: Execute) -> list[str]:
-    """What a command prints, after its pipes."""
+    """Return what a command prints, after its pipes."""
     first, *pipes = command.split(" | ")
     text = run(words_of(entry.path, first), here).replace(f"{library_folder()}/", "models/")
     lines = [line.rstrip() for line in text.rstrip().splitlines()]

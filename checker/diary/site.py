@@ -201,7 +201,7 @@ def write(folder: Path, site: Path) -> Path:
 
 
 def _link(one: Page, known: set[Path], target: str) -> str | None:
-    """Where a link leads in the site; what is not part of it is not linked to."""
+    """Return where a link leads in the site; what is not part of it is not linked to."""
     parts = urlsplit(target)
     if parts.scheme or not parts.path:
         return target

@@ -39,7 +39,7 @@ class Run:
 
     @property
     def n(self) -> int:
-        """How many fingerprints."""
+        """Return how many fingerprints."""
         return self.fp.n
 
     @property
@@ -73,7 +73,7 @@ class Run:
         return self._table
 
     def position(self, fp: int) -> int:
-        """How many fingerprints have a lesser first word."""
+        """Return how many fingerprints have a lesser first word."""
         if fp >= END or not self.n:
             return self.n
         step = int(np.searchsorted(self.steps, np.uint64(fp))) - 1
@@ -187,7 +187,7 @@ class States:
 
     @property
     def n(self) -> int:
-        """How many states."""
+        """Return how many states."""
         return self.values.n
 
     def append(self, level: Level, links: bool = True) -> None:
@@ -326,7 +326,7 @@ class Column:
     # -- saved and found again ---------------------------------------------------------------------
 
     def saved(self) -> SavedColumn:
-        """What is to know of the file."""
+        """Return what is to know of the file."""
         return self.path.name, self.dtype.str, self.width, self.n, self.check
 
 

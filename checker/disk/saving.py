@@ -111,8 +111,8 @@ class DiskWriter(Writer):
 
 @dataclass(frozen=True)
 class About:
-    """What a manifest says of files: the states of each level, the depth from which on there are
-    files, how many there were, and the columns.
+    """A manifest's description of files: the states of each level, the depth from which on
+    there are files, how many there were, and the columns.
     """
 
     sizes: tuple[int, ...]
@@ -132,7 +132,7 @@ class ManifestInFiles(Manifest):
 
 @dataclass(frozen=True)
 class SavedInFiles:
-    """What a folder holds: a search as it was before the stage that expands its last level."""
+    """The content of a folder: a search as it was before the stage that expands its last level."""
 
     manifest: ManifestInFiles
     values: tuple[Mapping[str, Any], ...]
@@ -142,7 +142,8 @@ class SavedInFiles:
 
 
 def read(folder: Path, key: Identity, model: Model) -> SavedInFiles | None:
-    """What a folder holds of a search of a model in files; None where it holds something else.
+    """Return what a folder holds of a search of a model in files; None where it holds something
+    else.
 
     Raises:  RunError[SW341] where it is of another search; RunError[SW343] for a file that is
     missing or not what was written
@@ -246,7 +247,7 @@ def explore(model: Model, options: SearchOptions, limits: Limits | None = None) 
 
 @contextmanager
 def _folder(options: SearchOptions) -> Iterator[Path]:
-    """Where files go. They are taken away at the end, but for those of a checkpoint."""
+    """Return where files go. They are taken away at the end, but for those of a checkpoint."""
     if options.checkpoint is not None:
         yield Path(options.checkpoint).absolute()
         return
@@ -292,7 +293,7 @@ def _explore(
 def _concluded(
     found: Exploration, disk: Disk, writer: DiskWriter | None, kept_in_memory: bool
 ) -> Exploration:
-    """What was found, with what became of the files."""
+    """Return what was found, with what became of the files."""
     warnings = found.warnings
     if disk.problem:
         warnings = (*warnings, f"SW403 {disk.problem}. So the search could not go on from disk.")

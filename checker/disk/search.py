@@ -45,7 +45,7 @@ _NO_LOW = np.zeros(0, np.uint64)
 
 @dataclass(frozen=True)
 class Limits:
-    """When a search goes to files, and how many states are in memory then; None where ``memory``
+    """The limits at which a search goes to files, in states; None where ``memory``
     (bytes) decides.
 
     ``after`` so many states known; ``held`` new ones until they are written; ``slice`` of them
@@ -282,7 +282,7 @@ class Disk:
         return None
 
     def _most(self, share: float, given: int | None, more: int = 0) -> int:
-        """How many states are in memory at most, of a share of what there is for them."""
+        """Return how many states are in memory at most, of a share of what there is for them."""
         if given is not None:
             return given
         return int(share * max(self._room(), _LEAST)) // (self.search.shape.bytes + more)

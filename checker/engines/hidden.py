@@ -121,11 +121,11 @@ class HidingView:
         return look
 
     def is_unseen(self, path: Path, key: object) -> bool:
-        """Whether an update is of a slot that nobody may read, and cannot fail."""
+        """Return whether an update is of a slot that nobody may read, and cannot fail."""
         return self._is_hidden(path) and path not in self._set and self._is_free(path, key)
 
     def _is_free(self, path: Path, key: object) -> bool:
-        """Whether an update that is known by a key never fails for what is there."""
+        """Return whether an update that is known by a key never fails for what is there."""
         depth = 0
         while isinstance(key, tuple) and key:
             depth, key = depth + 1, key[0]  # a part of a record: (the update of the part, its name)
@@ -172,7 +172,7 @@ class HidingModel(Model):
 
 
 def _refusal(seen: HidingView, reader: str, way_out: str = "") -> HiddenRead:
-    """What is said of a read."""
+    """Return what is said of a read."""
     assert seen.read is not None
     place = f"{seen.read[0]}.{seen.read[2]}"
     error = RunError(
@@ -202,7 +202,7 @@ class Hiding(Pass):
 
 
 def _is_number(model: Model, owner: str, name: str) -> bool:
-    """Whether a field holds any number or any text, and does so while its role is there."""
+    """Return whether a field holds any number or any text, and does so while its role is there."""
     found = getattr(model.classes.get(owner), name, None)
     if not isinstance(found, Field) or not (found.settled or found.given):
         return False
@@ -210,7 +210,7 @@ def _is_number(model: Model, owner: str, name: str) -> bool:
 
 
 def _reader(model: Model, predicate: Callable[[], bool]) -> tuple[str, str]:
-    """What a predicate belongs to, and the way out that only a property has."""
+    """Return what a predicate belongs to, and the way out that only a property has."""
     kinds: tuple[tuple[str, tuple[Property, ...]], ...] = (
         ("property", model.properties),
         ("constraint", (*model.constraints, *model.step_constraints)),

@@ -23,7 +23,9 @@ from statewalk.dsl.view import Path, State
 
 @dataclass(frozen=True)
 class Orbit:
-    """What symmetry makes of a row: its representative, its fingerprint, how many states it has."""
+    """The result of symmetry reduction on a row: its representative, its fingerprint, how
+    many states it has.
+    """
 
     row: tuple[int, ...]
     fingerprint: int
@@ -184,7 +186,9 @@ class Layout:
         return (self.base + total) & self.mask
 
     def identity(self, row: tuple[int, ...]) -> tuple[int, ...]:
-        """What tells states apart: the row without hidden slots, canonical under symmetry."""
+        """Return what tells states apart: the row without hidden slots, canonical under
+        symmetry.
+        """
         return self._shown(row) if self.symmetry is None else self.orbit(row).row
 
     def orbit(self, row: Sequence[int]) -> Orbit:

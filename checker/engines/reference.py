@@ -146,7 +146,7 @@ class Search:
                     self.report(prop.name, _Candidate(rank, prop.kind, entry))
 
     def inside(self, entry: Entry) -> bool:
-        """Whether the state constraints keep a state; counts each that does not."""
+        """Return whether the state constraints keep a state; counts each that does not."""
         state = self.state_of(entry)
         failed = [
             c.name for c in self.model.constraints if self.check(c.whole, entry, state) is False
@@ -212,7 +212,7 @@ class Search:
     def targets(
         self, action: Action, source: Entry, state: State
     ) -> Iterator[tuple[Row, tuple[int, ...], Outcome | None]]:
-        """Where an action leads, by which choices, and how where that is kept."""
+        """Return where an action leads, by which choices, and how where that is kept."""
         for outcome in self.outcomes(action, source, state):
             yield self.layout.changed(source.row, outcome.writes), outcome.choices, outcome
 
@@ -378,7 +378,7 @@ def tell(search: Search, seconds: float) -> None:
 
 
 def result_of(search: Search, stopped: StoppedBy | None, seconds: float) -> Exploration:
-    """What came of a search. Raises SpecError[SW102], see `Model.look_outside`."""
+    """Return what came of a search. Raises SpecError[SW102], see `Model.look_outside`."""
     search.model.look_outside()
     violations, witnesses = parted(search.found.values())
     return Exploration(

@@ -1,4 +1,4 @@
-"""Whether a step does the same when it is taken again.
+"""The check that a step has the same result when repeated.
 
 A search believes that a step depends on the state and its choices only. A few runs per action are
 repeated to see whether that is so: the 1st, 2nd, 4th, 8th, ..., and every 256th.
@@ -59,7 +59,7 @@ def unsteady(label: str, what: str, span: Span | None) -> SpecError:
 
 
 def difference(first: PlainView, second: PlainView) -> str:
-    """How two runs from one state differ; empty if they do not."""
+    """Return how two runs from one state differ; empty if they do not."""
     one, other = ([(n, intern_key(o)) for (_, n), o in zip(v.choices, v.chosen, strict=True)]
                   for v in (first, second))  # fmt: skip
     if one != other:

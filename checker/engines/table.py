@@ -71,7 +71,7 @@ def choose(name: str, model: Model, options: SearchOptions) -> tuple[EngineEntry
 
 
 def unable(entry: EngineEntry, model: Model, options: SearchOptions) -> str:
-    """Why an engine cannot do a search, in words; empty where it can.
+    """Return why an engine cannot do a search, in words; empty where it can.
 
     An engine may offer ``unable(model, options) -> str`` for what only it knows.
     """
@@ -99,7 +99,7 @@ _SOON = 0.05  # seconds after which the speed of a search is known
 
 
 class Allowance:
-    """How much work may be done in plain Python. ``used_up`` once it is clear that more is needed,
+    """The budget of work in plain Python. ``used_up`` once it is clear that more is needed,
     which may be before it was done.
     """
 
@@ -108,7 +108,9 @@ class Allowance:
         self.used_up = False
 
     def look(self, known: int, left: int) -> bool:
-        """Whether it is used up, with so many states known, ``left`` of them not expanded."""
+        """Return whether it is used up, with so many states known, ``left`` of them not
+        expanded.
+        """
         spent = time.process_time() - self.began
         whole = spent * known / max(1, known - left) if spent > _SOON else spent
         self.used_up = self.used_up or whole > SECONDS or known > STATES
@@ -130,7 +132,7 @@ class Allowance:
 
 @dataclass(frozen=True)
 class Kept:
-    """What a search that ended in plain Python knows of the steps of a model."""
+    """The knowledge about a model's steps of a search that ended in plain Python."""
 
     model: Model
     steps: Steps
@@ -180,7 +182,7 @@ class SmallFirst:
 
 
 def _is_enough(found: Exploration, options: SearchOptions) -> bool:
-    """Whether nothing is left to do: what a bound has cut is saved, by who can. What a clock or a
-    hand has ended is as soon begun anew.
+    """Return whether nothing is left to do: what a bound has cut is saved, by who can. What a clock
+    or a hand has ended is as soon begun anew.
     """
     return options.checkpoint is None or found.stopped not in COUNTED

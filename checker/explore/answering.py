@@ -65,7 +65,7 @@ class Answering:
         self._gives_up("")
 
     def waiting(self) -> bool:
-        """Whether another question waits, in the answerer."""
+        """Return whether another question waits, in the answerer."""
         return bool(self._others[0])
 
     def ask(self, question: str, asked: Any) -> dict[str, Any]:
@@ -192,7 +192,7 @@ class Server:
 
     @property
     def address(self) -> str:
-        """What to open: the token is in the part that browsers keep to themselves."""
+        """Return what to open: the token is in the part that browsers keep to themselves."""
         return f"http://{HOST}:{self.port}/#token={self.token}"
 
     def __enter__(self) -> Server:
@@ -204,7 +204,7 @@ class Server:
         self._http.server_close()
 
     def is_asked(self) -> bool:
-        """Whether a question waits."""
+        """Return whether a question waits."""
         return not self.jobs.empty()
 
     def answer_until(self, ended: Callable[[], bool], ask: Ask) -> None:

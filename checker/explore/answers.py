@@ -1,4 +1,4 @@
-"""What the page asks and what it is told: each question is a function from JSON to JSON."""
+"""The page's questions and answers: each question is a function from JSON to JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person writes to be evaluated: Python, with the names of the spec's main module.
+"""Expressions that a person writes: Python, with the names of the spec's main module.
 
 It runs in the process of the person who asks, whose spec is a program already. A text spec (.fizz)
 must not reach Python, so it has no such expressions; its properties can be asked for by name.
@@ -75,11 +75,11 @@ class Expression:
         return found[0]
 
     def holds(self, state: State) -> bool:
-        """Whether it is true in a state; where it raises it is not."""
+        """Return whether it is true in a state; where it raises it is not."""
         return self.model.holds(self.here, PlainView(state))
 
     def here(self) -> bool:
-        """Whether it is true in the state that is bound; where it raises it is not."""
+        """Return whether it is true in the state that is bound; where it raises it is not."""
         try:
             return bool(self._thing())
         except EngineError:  # ours: it says nothing of the state
@@ -131,7 +131,9 @@ def unreadable(text: str, why: str, help: str) -> RunError:
 
 
 def mistake_in(node: ast.expr, names: Mapping[str, Any], model: Model) -> tuple[str, str] | None:
-    """What is wrong with an expression in every state, and what to write; None where nothing is."""
+    """Return what is wrong with an expression in every state, and what to write; None where nothing
+    is.
+    """
     fine = {id(part) for call in ast.walk(node) for part in _called(call)}
     own = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     own |= {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)}
@@ -180,7 +182,7 @@ def _called(node: ast.AST) -> list[ast.expr]:
 
 
 def _given(node: ast.AST) -> list[ast.expr]:
-    """What is handed to a function, which may well call it."""
+    """Return what is handed to a function, which may well call it."""
     match node:
         case ast.Call(func=ast.Name(id="bool")):
             return []

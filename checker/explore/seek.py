@@ -28,8 +28,8 @@ Row = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Sought:
-    """What came of looking: the way to the state, if there is one; how many states were looked at,
-    within how many steps all of them; and whether these are all there are.
+    """The result of a search for a state: the path to it, if there is one; how many states
+    were looked at, within how many steps all of them; and whether these are all there are.
     """
 
     start: int
@@ -187,7 +187,7 @@ def search(
 
 
 def being(state: State) -> Callable[[], bool]:
-    """Whether the state that is bound is this one, as far as this one's slots tell."""
+    """Return whether the state that is bound is this one, as far as this one's slots tell."""
     slots = [(path, intern_key(value)) for path, value in state.items()]
 
     def is_it() -> bool:

@@ -45,7 +45,7 @@ class TookTooLong(RunError):
 
 
 class Patience:
-    """How long questions may take together, in seconds; ``None`` for as long as they want."""
+    """The time limit of all questions together, in seconds; ``None`` for no limit."""
 
     def __init__(self, seconds: float | None) -> None:
         self._seconds = seconds
@@ -137,7 +137,9 @@ class Database:
             raise bad
 
     def _explained(self, sql: str) -> str:
-        """What an EXPLAIN is of; with options in front where it has such, which is no SELECT."""
+        """Return what an EXPLAIN is of; with options in front where it has such, which is no
+        SELECT.
+        """
         import duckdb
 
         data = sql.encode()

@@ -132,7 +132,7 @@ class Collector:
 
 @dataclass(frozen=True)
 class Collected:
-    """What is known once a graph was collected; ``generated`` as in the engine contract."""
+    """The facts known after a graph was collected; ``generated`` as in the engine contract."""
 
     layout: Layout
     initial: int
@@ -166,7 +166,9 @@ def collect(
 
 
 def collected_by(search: Search, whole: bool) -> Collected:
-    """What is known after a search that ended between levels; ``whole`` where nothing is left."""
+    """Return what is known after a search that ended between levels; ``whole`` where nothing is
+    left.
+    """
     depth = len(search.links)
     return Collected(
         search.layout, search.initial, search.distinct, search.generated, depth,

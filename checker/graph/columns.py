@@ -332,7 +332,7 @@ def columns_of(model: Model, layout: Layout) -> list[Column]:
 
 
 def _ever(slot: Slot) -> bool:
-    """Whether a slot ever holds something."""
+    """Return whether a slot ever holds something."""
     return len(slot.values) > 1
 
 

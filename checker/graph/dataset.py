@@ -52,7 +52,7 @@ _ALWAYS = {
 
 @dataclass(frozen=True)
 class About:
-    """What a graph says of itself: the fields of ``graph.json``. See docs/how-to/graph.md."""
+    """A graph's description of itself: the fields of ``graph.json``. See docs/how-to/graph.md."""
 
     spec: str
     sources: dict[str, str]
@@ -207,7 +207,7 @@ def finish(work: Path, folder: Path, about: About) -> About:
 
 
 def read_about(folder: Path) -> About:
-    """What a graph says of itself, with its files looked for.
+    """Return what a graph says of itself, with its files looked for.
 
     Raises:  RunError[SW350] for a folder that is no graph, RunError[SW351] for a damaged one
     """
@@ -291,7 +291,7 @@ def _look(folder: Path, table: str, rows: int, variables: list[str]) -> None:
 
 
 def _wrong(schema: pa.Schema, always: dict[str, pa.DataType], variables: list[str]) -> str:
-    """What of the columns of a file is not as it was written; empty where all are."""
+    """Return what of the columns of a file is not as it was written; empty where all are."""
     there, wanted = [name.lower() for name in schema.names], [*always, *variables]
     if len(set(there)) < len(there):  # SQL does not tell large letters from small ones
         twice = next(n for n in schema.names if there.count(n.lower()) > 1)
@@ -321,8 +321,8 @@ _SIGN = 1 << 63
 
 @dataclass(frozen=True)
 class Shown:
-    """How many of a graph's ``states`` were ``shown``, by depth as well; ``outside`` are those that
-    were shown and are not in it, since a bound or a constraint kept them out.
+    """The number of a graph's ``states`` that were ``shown``, by depth as well; ``outside``
+    are those that were shown and are not in it, since a bound or a constraint kept them out.
     """
 
     states: int
@@ -337,8 +337,8 @@ class Shown:
 
 
 def graph_of(folder: str, model: Model) -> About:
-    """What a graph of a model says of itself. Raises RunError[SW393] for one of another spec or of
-    other constants.
+    """Return what a graph of a model says of itself. Raises RunError[SW393] for one of another spec
+    or of other constants.
     """
     about = read_about(Path(folder))
     constants = {name: constant_json(value) for name, value in model.constants.items()}
@@ -354,7 +354,7 @@ def graph_of(folder: str, model: Model) -> About:
 
 
 def shown_of(folder: str, model: Model, fingerprints: Set[int]) -> Shown:
-    """Which states of a graph are among some. Raises RunError[SW393]."""
+    """Return which states of a graph are among some. Raises RunError[SW393]."""
     about = graph_of(folder, model)
     signed = {n - 2 * _SIGN if n >= _SIGN else n for n in fingerprints}
     states: Counter[int] = Counter()

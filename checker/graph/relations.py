@@ -74,7 +74,9 @@ class Graph:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: a small graph as a drawing, of a large one the first states."""
+        """Return what a notebook shows: a small graph as a drawing, of a large one the first
+        states.
+        """
         head = f"<p>{escape(str(self))}</p>"
         return head + (self._drawing() if self.about.states <= _DRAWN else _table(self.states()))
 

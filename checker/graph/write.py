@@ -67,7 +67,7 @@ class Written:
         self.on_steps(none())
 
     def sink(self, search: Search) -> Collector:
-        """What a native search is to tell of its transitions."""
+        """Return what a native search is to tell of its transitions."""
         self._collector = Collector(search, self.on_states, self.on_steps, self.names)
         return self._collector
 
@@ -163,7 +163,7 @@ def refuse_parts(found: Exploration) -> None:
 def about_of(
     model: Model, found: Exploration, columns: list[Column], transitions: int, expanded: int
 ) -> About:
-    """What a graph says of itself."""
+    """Return what a graph says of itself."""
     return About(
         spec=model.path,
         sources=model.origins,

@@ -84,22 +84,22 @@ class History:
     called: dict[int, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        """How many transactions were recorded, committed or not."""
+        """Return how many transactions were recorded, committed or not."""
         return len(self.session)
 
     def name(self, t: int) -> str:
-        """What reports call transaction `t`, and no other: its recorded id, else T and its number
-        from 1; with its place, as in T2@7, where that is the name of several.
+        """Return what reports call transaction `t`, and no other: its recorded id, else T and its
+        number from 1; with its place, as in T2@7, where that is the name of several.
         """
         return self.called.get(t) or _own_name(self.names, t)
 
     @property
     def place_word(self) -> str:
-        """What `place` counts."""
+        """Return what `place` counts."""
         return "byte" if self.format in ("cobra", "dbcop") else "line"
 
     def session_of(self, t: int) -> str:
-        """What reports call the session of transaction `t`."""
+        """Return what reports call the session of transaction `t`."""
         name = self.sessions[self.session[t]]
         return "no session recorded" if name is None else f"session {name}"
 
@@ -158,7 +158,9 @@ def _called(history: History) -> dict[int, str]:
 
 
 def _between(low: Scalar | None, key: Scalar, high: Scalar | None) -> bool:
-    """Whether a key is within bounds; integers and strings are not compared with each other."""
+    """Return whether a key is within bounds; integers and strings are not compared with
+    each other.
+    """
     if isinstance(key, str):
         return (low is None or (isinstance(low, str) and low <= key)) and (
             high is None or (isinstance(high, str) and key <= high)
@@ -373,7 +375,7 @@ class Builder:
         return replace(found, called=_called(found))
 
     def _origin(self) -> tuple[int, Exact]:
-        """What times are counted from, and their decimals.
+        """Return what times are counted from, and their decimals.
 
         Raises:  HistoryError[SW701] where a time would be rounded to another one.
         """

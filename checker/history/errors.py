@@ -1,4 +1,4 @@
-"""What is wrong with a history file, said to the person who recorded it."""
+"""Errors in history files, worded for the person who recorded them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ def _rebuild(message: str, source: str, where: str, expected: str, code: str) ->
 
 
 def no_access(error: OSError, read: Path | None = None) -> str:
-    """What to say of a file that cannot be opened: ``read`` (or inside it), or one to write."""
+    """Return what to say of a file that cannot be opened: ``read`` (or inside it), or one
+    to write.
+    """
     name = str(error.filename or "")
     shown = one_line(name)
     reading = read is not None and Path(name).is_relative_to(read)

@@ -30,7 +30,9 @@ from statewalk.dsl.view import State
 def check_liveness(
     model: Model, graph: StateGraph, properties: Sequence[Property]
 ) -> list[LivenessResult]:
-    """What the graph says of each liveness property; a lasso is real also where it was cut."""
+    """Return what the graph says of each liveness property; a lasso is real also where it
+    was cut.
+    """
     fair = with_fairness(model, graph)
     return [_decide(model, fair, prop) for prop in properties if prop.of_kind.liveness]
 
@@ -49,7 +51,7 @@ def _decide(model: Model, fair: FairGraph, prop: Property) -> LivenessResult:
 
 
 def _promised(model: Model, graph: StateGraph) -> bool:
-    """Whether an action that the graph does not show, as it was cut, is fair."""
+    """Return whether an action that the graph does not show, as it was cut, is fair."""
     return not graph.complete and any(a.fairness != "none" for a in model.actions)
 
 
@@ -99,7 +101,7 @@ def step_at(model: Model, graph: StateGraph, at: int, state: State) -> tuple[Ste
 
 
 def _not_taken(model: Model, fair: FairGraph, path: LassoPath) -> tuple[NotTaken, ...]:
-    """What is enabled somewhere on the cycle and never taken: fair conditions first."""
+    """Return what is enabled somewhere on the cycle and never taken: fair conditions first."""
     graph = fair.graph
     end = int(graph.targets[path.stem[-1].at]) if path.stem else path.start
     states = [end, *(int(graph.targets[e.at]) for e in path.cycle[:-1])]
@@ -334,7 +336,7 @@ class Problem:
 
     @property
     def begins_anywhere(self) -> bool:
-        """Whether every behaviour is a stem of it."""
+        """Return whether every behaviour is a stem of it."""
         return self.turn is None and self.after is None
 
 
@@ -358,7 +360,7 @@ def problems(prop: Property, graph: StateGraph) -> list[Problem]:
 
 @dataclass(frozen=True)
 class Stems:
-    """How many steps lead to each state, before the turn and after it; `UNREACHED` where none."""
+    """The number of steps to each state, before the turn and after it; `UNREACHED` where none."""
 
     first: Ints
     second: Ints

@@ -247,7 +247,7 @@ class Keeper:
             self._entered[partition.number] += new
 
     def all_differ(self) -> bool:
-        """Whether no two states have one number."""
+        """Return whether no two states have one number."""
         found = self.fingerprints.data
         return len(np.unique(found)) == len(found)
 
@@ -361,7 +361,7 @@ def _graph(
 
 
 def _said(model: Model, failed: Finding) -> str:
-    """What a step fails, in words."""
+    """Return what a step fails, in words."""
     assert failed.failing is not None
     action = model.actions[failed.failing.action]
     return said_of(action.name, failed.error or AssertionError())

@@ -1,6 +1,4 @@
-"""What transitions of a state graph are called, and which conditions of fairness they take: what
-does not depend on how a graph is kept.
-"""
+"""The labels of transitions and their fairness conditions, whatever a graph is stored in."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ PREMISE = "/premise"
 
 
 def predicates(properties: Iterable[Property]) -> dict[str, Callable[[], bool]]:
-    """What is to be evaluated in each state: by property name, and by name + `PREMISE`."""
+    """Return what is to be evaluated in each state: by property name, and by name + `PREMISE`."""
     wanted: dict[str, Callable[[], bool]] = {}
     for prop in properties:
         wanted[prop.name] = prop.whole
@@ -50,7 +48,7 @@ def sources(properties: Iterable[Property]) -> dict[str, Text | None]:
 
 @dataclass(frozen=True)
 class Label:
-    """What a transition is called: see rule 4 of the contract."""
+    """The label of a transition: see rule 4 of the contract."""
 
     action: int
     ordinal: int = 0
@@ -67,7 +65,7 @@ class Condition:
     choice: FairChoice | None = None
 
     def takes(self, label: Label) -> bool:
-        """Whether steps with a label take it."""
+        """Return whether steps with a label take it."""
         return label.action == self.action and (self.choice is None or self.choice in label.fair)
 
 
@@ -120,7 +118,7 @@ class Lasso:
 
 @dataclass(frozen=True)
 class LivenessResult:
-    """What a graph says of one property: a lasso where one violates it.
+    """The liveness verdict of a graph on one property: a lasso where one violates it.
 
     ``vacuous``: no behaviour could violate it, not even an unfair one. ``unsound``: no lasso was
     found, but the graph was cut. ``unfair``: no condition of fairness says that anything happens.
@@ -149,8 +147,8 @@ def why_not(
     loop: int,
     truth: Mapping[str, Sequence[bool] | NDArray[Any]] | None = None,
 ) -> str:
-    """Why states that return to the one at ``loop`` violate a liveness property no more; empty
-    where they do. The last is that state again; with only that one, nothing happens any more.
+    """Return why states that return to the one at ``loop`` violate a liveness property no more;
+    empty where they do. The last is that state again; with only that one, nothing happens any more.
 
     ``truth`` holds what the `predicates` say in each state, where they are not the model's own.
     """
@@ -184,7 +182,7 @@ def why_not(
 
 
 def _owed(condition: Condition, moves: Sequence[Sequence[Move]]) -> bool:
-    """Whether a condition that a cycle does not take has to be taken there."""
+    """Return whether a condition that a cycle does not take has to be taken there."""
     enabled = [any(condition.takes(label) for label, _ in at) for at in moves]
     match condition.fairness:
         case "strong":

@@ -95,12 +95,12 @@ class Build:
         return source, tuple(reversed(steps))
 
     def keeps(self, limits: tuple[Property, ...], before: PlainView, row: Row) -> bool:
-        """Whether the step constraints keep a step."""
+        """Return whether the step constraints keep a step."""
         after = PlainView(self.layout.state(row)) if limits else before
         return all(self.is_kept(limit, after, before) for limit in limits)
 
     def is_kept(self, limit: Property, view: PlainView, before: PlainView | None = None) -> bool:
-        """Whether a constraint keeps a state or a step; what it raises for is not known."""
+        """Return whether a constraint keeps a state or a step; what it raises for is not known."""
         try:
             kept = self.model.holds(limit.whole, view, before)
         except Exception as error:
@@ -175,7 +175,7 @@ class Build:
 
 
 def said_of(what: str, error: BaseException) -> str:
-    """What a step or a constraint raises, in words."""
+    """Return what a step or a constraint raises, in words."""
     if isinstance(error, AssertionError):
         return f"its {what} fails an assertion"
     return f"its {what} raises {type(error).__name__}: {error}"

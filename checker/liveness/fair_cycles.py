@@ -1,4 +1,4 @@
-"""Where a fair behaviour can stay for ever: fair components of a part of the graph.
+"""The places where a fair behaviour can stay for ever: fair components of a part of the graph.
 
 A behaviour that stays in a set of states for ever and meets each of them again and again,
 stuttering allowed, exists exactly on a set that is strongly connected (one state is). Among those,
@@ -188,7 +188,7 @@ class FairGraph:
 
     @property
     def words(self) -> int:
-        """How many words the conditions fill."""
+        """Return how many words the conditions fill."""
         return len(self.takes)
 
 

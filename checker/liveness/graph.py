@@ -84,7 +84,7 @@ class StateGraph:
 
     @property
     def complete(self) -> bool:
-        """Whether nothing was cut and nothing left unexpanded."""
+        """Return whether nothing was cut and nothing left unexpanded."""
         return self.stopped is None and not any(self.cut.values())
 
     def holds(self, key: str) -> Bools:

@@ -149,7 +149,9 @@ class Liveness(Pass):
 
 
 def why_cut(stopped: StoppedBy | None, asked: SearchOptions) -> str:
-    """What ended the building of a graph, which may be far larger than the search, or endless."""
+    """Return what ended the building of a graph, which may be far larger than the search, or
+    endless.
+    """
     ended = f", {stop_of(stopped).liveness}" if stopped else ""
     merged = (("symmetry", asked.symmetry), ("a view", asked.view))
     what = " and ".join(word for word, on in merged if on)
@@ -165,7 +167,9 @@ def not_decided(model: Model, asked: SearchOptions, stopped: StoppedBy) -> dict[
 
 
 def limits_of(asked: SearchOptions, exploration: Exploration) -> SearchOptions:
-    """How far the graph goes: as far as the search went; without its view, that may be for ever."""
+    """Return how far the graph goes: as far as the search went; without its view, that may be for
+    ever.
+    """
     timeout = None
     if asked.timeout is not None:
         timeout = max(1.0, asked.timeout - exploration.seconds)
@@ -195,7 +199,7 @@ def graph_of(
 
 
 def why_not(model: Model, options: CheckOptions, exploration: Exploration, prop: Property) -> str:
-    """Why a property cannot be decided after a search, in words; empty where it can.
+    """Return why a property cannot be decided after a search, in words; empty where it can.
 
     A violation of safety comes first, unless the configuration expects this one to be violated.
     """
@@ -213,7 +217,9 @@ def why_not(model: Model, options: CheckOptions, exploration: Exploration, prop:
 
 
 def own_bound(options: CheckOptions, exploration: Exploration) -> bool:
-    """Whether the spec's own bound on depth cut the search: lassos are looked for all the same."""
+    """Return whether the spec's own bound on depth cut the search: lassos are looked for all the
+    same.
+    """
     return exploration.stopped == "depth" and options.max_depth is None
 
 
@@ -248,7 +254,7 @@ def _note(
 
 
 def never_taken(lasso: Lasso) -> tuple[str, ...]:
-    """What is enabled on the cycle of a lasso and never taken, in words."""
+    """Return what is enabled on the cycle of a lasso and never taken, in words."""
     return tuple(_said(found, lasso.cycle) for found in lasso.not_taken)
 
 

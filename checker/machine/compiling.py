@@ -81,7 +81,7 @@ from numba.core.caching import (  # noqa: E402
 
 
 def _stamp() -> str:
-    """What changes when a source of the kernels does."""
+    """Return what changes when a source of the kernels does."""
     folder = Path(__file__).parents[1]
     texts = [(folder / name).read_bytes() for name in SOURCES]
     return sha256(b"\0".join([numba.__version__.encode(), *texts])).hexdigest()
@@ -127,7 +127,7 @@ def _while(doing: str, work: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _Names(CompileResultCacheImpl):
-    """What numba calls the files of a kernel, wherever they are."""
+    """The names of a kernel's cache files in numba."""
 
     def __init__(self, function: Any) -> None:  # not numba's, which looks for one folder to write
         self._lineno = function.__code__.co_firstlineno

@@ -15,7 +15,9 @@ _SAID = b"\nstatewalk: interrupted before there was a result\n"
 
 
 def is_program() -> bool:
-    """Whether this process is the command ``statewalk``, as opposed to somebody who imports us."""
+    """Return whether this process is the command ``statewalk``, as opposed to somebody who imports
+    us.
+    """
     asked = sys.orig_argv
     if "-m" in asked:
         return asked[asked.index("-m") + 1 :][:1] == ["statewalk"]
@@ -29,7 +31,9 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 def _failed(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """What fails before a command runs, or what waits for it, is no verdict: Python ends with 1."""
+    """Return what fails before a command runs, or what waits for it, is no verdict: Python ends
+    with 1.
+    """
     sys.__excepthook__(kind, error, trace)
     with suppress(AttributeError, OSError):
         sys.stderr.flush()

@@ -21,7 +21,7 @@ EXTRAS = {
 
 
 def is_there(package: str) -> bool:
-    """Whether a package can be imported; it is not."""
+    """Return whether a package can be imported; it is not."""
     try:
         return find_spec(package) is not None
     except (ImportError, ValueError):
@@ -39,7 +39,9 @@ def missing(package: str, what: str = "This") -> RunError:
 
 
 def missing_of(error: ModuleNotFoundError) -> RunError | None:
-    """What to say of an import that failed; None where the package is none of ours to ask for."""
+    """Return what to say of an import that failed; None where the package is none of ours to ask
+    for.
+    """
     package = (error.name or "").partition(".")[0]
     return missing(package) if package in EXTRAS else None
 

@@ -15,7 +15,7 @@ NAME = "statewalk"
 
 @dataclass(frozen=True)
 class Source:
-    """Where a copy came from.
+    """The source of an installed copy.
 
     ``where`` is a version of the package index, a URL with its commit, the URL of a file, or a
     folder. ``editable`` tells that the folder itself is what runs.
@@ -27,7 +27,7 @@ class Source:
 
     @property
     def is_portable(self) -> bool:
-        """Whether another machine can install from it."""
+        """Return whether another machine can install from it."""
         return self.kind == "index" or urlsplit(self.where).scheme not in ("", "file", "git+file")
 
     @property

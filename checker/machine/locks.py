@@ -33,14 +33,14 @@ _WITH_CARE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 class Lock:
-    """What is held of a folder; nothing where no file can be made in it."""
+    """A lock on a folder; empty where no file can be created in it."""
 
     def __init__(self, file: Path, handle: int | None) -> None:
         self.file = file
         self.handle = handle
 
     def holds(self) -> bool:
-        """Whether the file is still the one that is locked, not one that took its place."""
+        """Return whether the file is still the one that is locked, not one that took its place."""
         return self.handle is None or _same(self.file, self.handle)
 
     def release(self) -> None:
@@ -119,7 +119,9 @@ def waited_for(file: Path, seconds: float) -> Iterator[None]:
 
 
 def _foreign(file: Path) -> bool:
-    """Whether something is there that no lock is: what is written to it might go elsewhere."""
+    """Return whether something is there that no lock is: what is written to it might go
+    elsewhere.
+    """
     with suppress(OSError):
         there = os.lstat(file)
         regular = stat.S_ISREG(there.st_mode) and there.st_nlink <= 1
@@ -156,7 +158,7 @@ def _about() -> dict[str, str]:
 
 
 def _told(handle: int) -> dict[str, str]:
-    """What a lock's file says of its holder; empty where it says nothing."""
+    """Return what a lock's file says of its holder; empty where it says nothing."""
     try:
         about = json.loads(os.pread(handle, 1 << 16, 0))
         return {str(k): str(v) for k, v in about.items()}

@@ -1,4 +1,4 @@
-"""Where a spec is running: read off frames, by whoever has to say it or to end it."""
+"""The place where a spec is running, read from its frames."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ Frames = Iterable[tuple[str, int, str]]
 
 @dataclass(frozen=True)
 class Place:
-    """Where a spec was running: ``what`` in words, and the innermost line of its own files.
+    """The place where a spec was running: ``what`` in words, and the innermost line of its
+    own files.
 
     ``by`` is the signal that ended it, if one did.
     """
@@ -44,7 +45,8 @@ class Place:
 
 
 def place_of(frames: Frames, files: Iterable[str] = FILES) -> Place | None:
-    """Where the spec is running, from (file, line, function), innermost first; None if it is not.
+    """Return where the spec is running, from (file, line, function), innermost first; None if it is
+    not.
 
     ``files`` are those of the spec.
     """
@@ -69,7 +71,7 @@ def files_of_specs() -> set[str]:
 
 
 def place_of_error(error: BaseException) -> Place | None:
-    """Where the spec was running when something was raised in it."""
+    """Return where the spec was running when something was raised in it."""
     frames = []
     trace = error.__traceback__
     while trace is not None:

@@ -1,4 +1,4 @@
-"""What asks a program to end: Ctrl-C, SIGTERM, and the end of its terminal."""
+"""Requests to end a program: Ctrl-C, SIGTERM, and the end of its terminal."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ codecs.register_error(FALL_BACK, _fall_back)
 
 
 def out() -> TextIO:
-    """Where the answer to a command is written."""
+    """Return where the answer to a command is written."""
     return sys.stdout if _ours is None else _ours
 
 

@@ -46,7 +46,7 @@ _DUMP = getattr(signal, "SIGUSR2", None)
 
 
 def possible() -> bool:
-    """Whether processes can be made this way here."""
+    """Return whether processes can be made this way here."""
     return hasattr(os, "fork") and _DUMP is not None
 
 
@@ -58,7 +58,9 @@ def _file() -> IO[bytes]:
 
 
 class Line:
-    """What parent and child share: a sign of life, a note, and where the child says it is."""
+    """The memory that parent and child share: a sign of life, a note, and where the child
+    says it is.
+    """
 
     def __init__(self) -> None:
         self._life = mmap.mmap(-1, 2)  # a sign of life, and which note is the last
@@ -85,7 +87,7 @@ class Line:
             self._life[1] = other  # who is killed while writing leaves the last one whole
 
     def noted(self) -> dict[str, Any]:
-        """What was noted last."""
+        """Return what was noted last."""
         last = self._notes[self._life[1]]
         size = int.from_bytes(last[:8], "little")
         with suppress(ValueError):
@@ -94,7 +96,7 @@ class Line:
         return {}
 
     def told(self) -> list[Frame]:
-        """Where the child said last that it is, innermost first."""
+        """Return where the child said last that it is, innermost first."""
         size = os.fstat(self.places.fileno()).st_size
         text = os.pread(self.places.fileno(), size, 0).decode(errors="replace")
         last = text.rpartition("(most recent call first):\n")[2]
@@ -119,7 +121,8 @@ def beat() -> None:
 
 @dataclass
 class End:
-    """How a child ended: with a code, or killed for a reason, or ``by`` itself in a way of its own.
+    """The end of a child: with a code, or killed for a reason, or ``by`` itself in a way of
+    its own.
 
     ``frames`` are where it was, ``facts`` what it had noted.
     """
@@ -197,7 +200,7 @@ class _Waiting:
     # -- in the parent ---------------------------------------------------------------------------
 
     def wait(self) -> End:
-        """How the child ended."""
+        """Return how the child ended."""
         end = End()
         while (status := self._status(os.WNOHANG)) is None:
             if reason := self._stuck():
@@ -227,7 +230,7 @@ class _Waiting:
         return os.waitstatus_to_exitcode(status) if pid else None
 
     def _stuck(self) -> str:
-        """Why the child is to be killed; empty where it is not."""
+        """Return why the child is to be killed; empty where it is not."""
         now = time.monotonic()
         if self.line.life != self.life:
             self.life, self.lived = self.line.life, now
@@ -258,8 +261,8 @@ class _Waiting:
         return ("time", deadline, _STUCK) if deadline and now > deadline else ("", 0.0, 0.0)
 
     def _inside(self, facts: Mapping[str, Any]) -> bool:
-        """Whether the spec is running, or what we do with it may be ended too. The child tells when
-        it is asked now.
+        """Return whether the spec is running, or what we do with it may be ended too. The child
+        tells when it is asked now.
         """
         from statewalk.checker.machine.places import place_of
 

@@ -81,7 +81,7 @@ class Totals:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a manifest says beside what it is of."""
+    """The content of a manifest beside its identity."""
 
     run: str
     depth: int
@@ -93,7 +93,7 @@ class Manifest:
 
 @dataclass(frozen=True)
 class Saved:
-    """What a folder holds: the search as it was before the stage that expands its last level.
+    """The content of a folder: the search as it was before the stage that expands its last level.
 
     ``values`` are the arrays of slots and values; ``damage`` says what kept a newer commit from
     being used.
@@ -204,8 +204,8 @@ class Writer:
     # -- commits ---------------------------------------------------------------------------------
 
     def due(self, level: Level) -> bool:
-        """Whether it is time for a commit before a level is expanded, and one would cost little
-        compared to the time since the last.
+        """Return whether it is time for a commit before a level is expanded, and one would cost
+        little compared to the time since the last.
         """
         since = time.monotonic() - self.last
         if self.given_up or since < self.every:
@@ -288,7 +288,7 @@ class Writer:
 
     @property
     def saved_at(self) -> str:
-        """Where the last commit was, in words; empty before there is one."""
+        """Return where the last commit was, in words; empty before there is one."""
         if self.saved is None:
             return ""
         return f"depth {self.saved[0]} at {self.saved[1]:.1f} s"
@@ -364,7 +364,7 @@ class Writer:
 
 
 def told(writer: Writer | None) -> tuple[str, tuple[str, ...]]:
-    """Where the last commit was, and what there is to know of how the search was saved."""
+    """Return where the last commit was, and what there is to know of how the search was saved."""
     if writer is None:
         return "", ()
     return writer.saved_at, (*writer.warnings, *filter(None, [writer.problem]))

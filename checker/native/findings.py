@@ -58,7 +58,7 @@ class Stage:
 
     @property
     def first(self) -> bool:
-        """Whether this is stage 0."""
+        """Return whether this is stage 0."""
         return not self.search.links
 
     # -- what the search tells -------------------------------------------------------------------
@@ -200,7 +200,7 @@ def _raised(
     model: Model, properties: tuple[Property, ...] | list[Property], state: State,
     before: State | None = None,
 ) -> Exception | None:  # fmt: skip
-    """What the first property raises that raises in a state or step."""
+    """Return what the first property raises that raises in a state or step."""
     for prop in properties:
         try:
             model.holds(prop.whole, PlainView(state), None if before is None else PlainView(before))

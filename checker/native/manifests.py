@@ -84,12 +84,12 @@ def read_arrays(path: Path, run: str, size: int, digest: str) -> dict[str, Array
 
 
 def why_unread(error: Exception) -> str:
-    """Why a file cannot be read, in words."""
+    """Return why a file cannot be read, in words."""
     return "is missing" if isinstance(error, FileNotFoundError) else f"cannot be read: {error}"
 
 
 def _difference(path: Path, run: str, found: int, size: int) -> str:
-    """What is wrong with a file, in words."""
+    """Return what is wrong with a file, in words."""
     try:
         with opened(path) as file, np.load(file, allow_pickle=False) as arrays:
             other = arrays[_RUN].tobytes() != run.encode()
@@ -129,7 +129,7 @@ def write_manifest(folder: Path, data: Mapping[str, Any], keep: bool) -> None:
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
-    """What a manifest says. Raises `Damaged`, FileNotFoundError."""
+    """Return what a manifest says. Raises `Damaged`, FileNotFoundError."""
     try:
         check, _, text = read_text(path).rstrip("\n").partition(" ")
     except FileNotFoundError:
@@ -207,7 +207,7 @@ def _of_another(folder: Path | str | None, why: str) -> RunError:
 
 
 def _changed(old: Identity, new: Identity) -> list[str]:
-    """What differs: what the spec declares only where that is not said by its files."""
+    """Return what differs: what the spec declares only where that is not said by its files."""
     found = [
         f"the constant {name}" if group == "constants" else name
         for group in new

@@ -1,4 +1,4 @@
-"""How a search takes little memory: large arrays in pages of their own, links packed.
+"""Memory savings of a search: large arrays in pages of their own, links packed.
 
 Freed memory of a few megabytes is kept by the C library, in pieces that the next level's arrays, a
 bit larger, do not fit into: a quarter of what a search of ten million states took.

@@ -55,7 +55,9 @@ class _Runs:
 
 
 class LearnedOrbits:
-    """What values say of members, in the arrays of `checker.native.kernels.orbit_arrays`."""
+    """The facts about members that values give, in the arrays of
+    `checker.native.kernels.orbit_arrays`.
+    """
 
     def __init__(self, layout: Layout) -> None:
         assert layout.colouring is not None
@@ -188,7 +190,7 @@ def replace(
 
 
 def permutations(tables: OrbitTables, slots: int, rows: Rows, outcomes: Outcomes) -> dict[int, int]:
-    """How many states are fixed by how many permutations; nothing for too many members.
+    """Return how many states are fixed by how many permutations; nothing for too many members.
 
     Rounded where the size of the group is not exact as a float (a class of 23 members).
     """
@@ -202,7 +204,7 @@ def permutations(tables: OrbitTables, slots: int, rows: Rows, outcomes: Outcomes
 
 
 def orbits_of(search: Search) -> Orbits | None:
-    """What names the orbits of a search, where they are searched."""
+    """Return what names the orbits of a search, where they are searched."""
     symmetry = search.layout.symmetry
     return Orbits(search.layout, Sample(symmetry, search.options)) if symmetry else None
 
@@ -218,7 +220,7 @@ class Orbits:
         self._layout = layout
 
     def tables(self) -> OrbitTables:
-        """What every value that there is by now says of members."""
+        """Return what every value that there is by now says of members."""
         self.learned.refresh()
         return self.learned.tables()
 

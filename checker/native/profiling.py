@@ -1,4 +1,4 @@
-"""Where the time of a search went, and which variable is the widest."""
+"""The time of a search by action and property, and its widest variables."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ def profile_of(search: Search) -> dict[str, Any]:
 
 
 def looked_at(learned: Learned, root: int, of_steps: bool = False) -> list[tuple[str, int]]:
-    """What a root's trie branches on: slots (and calls) with the number of branches, most first.
+    """Return what a root's trie branches on: slots (and calls) with the number of branches, most
+    first.
 
     In tries ``of_steps`` slots are numbered twice over: after the step and before it.
     """

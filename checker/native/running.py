@@ -279,7 +279,7 @@ def _expand(loop: Loop, stage: Stage) -> StoppedBy | None:
 
 
 def exploration_of(loop: Loop, stopped: StoppedBy | None) -> Exploration:
-    """What came of a search. Raises SpecError[SW102], see `Model.look_outside`."""
+    """Return what came of a search. Raises SpecError[SW102], see `Model.look_outside`."""
     search = loop.search
     search.model.look_outside()
     violations, witnesses = parted(search.found.values())

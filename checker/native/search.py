@@ -60,8 +60,8 @@ class Elsewhere(Protocol):
         ...
 
     def takes_over(self, expanded: int) -> bool:
-        """Whether what is left of the level is expanded there; called before each level and, while
-        it is here, after each batch.
+        """Return whether what is left of the level is expanded there; called before each level and,
+        while it is here, after each batch.
         """
         ...
 
@@ -75,7 +75,7 @@ class Elsewhere(Protocol):
 
     @property
     def ended(self) -> StoppedBy | None:
-        """What kept the search from advancing."""
+        """Return what kept the search from advancing."""
         ...
 
     @property
@@ -90,7 +90,7 @@ class Elsewhere(Protocol):
 
 @dataclass
 class Loop:
-    """How a search goes on: its state, and what is done besides expanding."""
+    """The loop of a search: its state, and the work besides expanding."""
 
     search: Search
     check: Check = check_states
@@ -148,7 +148,7 @@ class Loop:
 
     @property
     def is_here(self) -> bool:
-        """Whether the level to expand is not elsewhere."""
+        """Return whether the level to expand is not elsewhere."""
         return self.elsewhere is None or not self.elsewhere.n
 
     def expand_batch(self, workers: list[Worker], stage: Stage) -> None:
@@ -305,7 +305,7 @@ class Loop:
             on_progress(self.progress(queue))
 
     def progress(self, queue: int) -> Progress:
-        """What to say of the search now."""
+        """Return what to say of the search now."""
         search = self.search
         return Progress(
             len(search.links),

@@ -1,4 +1,4 @@
-"""Where states are kept: the seen table in partitions, the rows of the frontier, the links."""
+"""The storage of states: the seen table in partitions, the rows of the frontier, the links."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def ids_type(widest: int) -> Any:
 
 @dataclass
 class Shape:
-    """What rows look like now: slots, type of value ids, words of root bits, wide or not."""
+    """The shape of rows: slots, type of value ids, words of root bits, wide or not."""
 
     width: int
     dtype: Any
@@ -47,7 +47,7 @@ class Shape:
 
     @property
     def bytes(self) -> int:
-        """What a state in a segment takes."""
+        """Return what a state in a segment takes."""
         words = 2 + self.wide + self.words  # fingerprint, link; bits of roots
         return self.width * int(self.dtype.itemsize) + 8 * words
 
@@ -186,7 +186,7 @@ class Partition:
         self.entries -= len(fps)
 
     def has(self, fps: Array, lows: Array) -> Array:
-        """Which states are seen."""
+        """Return which states are seen."""
         found = np.zeros(len(fps), np.bool_)
         tables.find(self.table, self.table_low, fps, lows, found)
         return found
@@ -275,7 +275,7 @@ class Seen:
 
     @property
     def shift(self) -> int:
-        """How far to shift a fingerprint to get the partition."""
+        """Return how far to shift a fingerprint to get the partition."""
         return 64 - self.partition_bits
 
     @property
@@ -313,7 +313,7 @@ class Seen:
             partition.forget(*own)
 
     def has(self, fps: Array, lows: Array) -> Array:
-        """Which states are seen."""
+        """Return which states are seen."""
         found = np.zeros(len(fps), np.bool_)
         for partition, chosen, own in self._split(fps, lows):
             found[chosen] = partition.has(*own)

@@ -101,7 +101,7 @@ class Worker:
 
     @property
     def busy(self) -> bool:
-        """Whether something of the range is left to do."""
+        """Return whether something of the range is left to do."""
         return not self.finished or len(self.pairs) > 0
 
     def expand(self, rows: Rows, tries: Tries, outcomes: Outcomes, fixed: tuple[int, ...]) -> int:
@@ -164,7 +164,9 @@ class Worker:
             )
 
     def take_misses(self, again: bool = True) -> Array:
-        """What was missing, as (position, root, kind, operand, value); whether to try it again."""
+        """Return what was missing, as (position, root, kind, operand, value); whether to try it
+        again.
+        """
         n = int(self.batch.counters[N_MISSES])
         self.batch.counters[N_MISSES] = 0
         if not n:

@@ -127,7 +127,7 @@ def lines_of(page: Page) -> list[list[list[str]]]:
 
 
 def head(spec: str, constants: Any) -> dict[str, Any]:
-    """What every page begins with."""
+    """Return what every page begins with."""
     return {
         "format": FORMAT,
         "version": VERSION,

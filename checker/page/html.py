@@ -146,7 +146,7 @@ def _joined(names: tuple[str, ...], kind: str) -> str:
 
 
 def hashed(text: str) -> str:
-    """What a content security policy calls a text."""
+    """Return what a content security policy calls a text."""
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"sha256-{base64.b64encode(digest).decode('ascii')}"
 

@@ -1,4 +1,4 @@
-"""Whether what one model does is what another allows, as far as both are seen.
+"""Refinement: the check that one model's behaviours are allowed by another.
 
 The state graphs of both are built whole. What they have in common of a state is its *sight*;
 behaviours of one are then looked for in the other, hidden choices followed together.

@@ -120,7 +120,9 @@ def _ended(limits: SearchOptions, started: float) -> bool:
 
 
 def _behaviours(found: Checked, prop: Property, both: _Beside, ended: Callable[[], bool]) -> bool:
-    """Whether all that is known to happen is what the other allows; notes what becomes of it."""
+    """Return whether all that is known to happen is what the other allows; notes what becomes of
+    it.
+    """
     space, other = both.space, both.other
     inclusion = included(space, both.sights[0], other, both.sights[1], ended)
     refused = inclusion.refused
@@ -188,7 +190,7 @@ def _in_the_end(found: Checked, prop: Property, both: _Beside, options: CheckOpt
 
 
 def _fair(other: Space) -> str:
-    """What a model calls fair, in words."""
+    """Return what a model calls fair, in words."""
     names, actions = other.model.action_names(), other.model.actions
     fair = [names[a.index] for a in actions if a.fairness != "none"]
     fair += [names[label.action] for label in other.graph.table if label.fair]
@@ -221,7 +223,7 @@ def _seen(prop: Property, both: _Beside, states: Sequence[State]) -> tuple[Conte
 
 
 def _instead(other: Space, refused: Refused) -> tuple[str, ...]:
-    """What the other model allows before the step that it has not, in words."""
+    """Return what the other model allows before the step that it has not, in words."""
     labels = list(dict.fromkeys(one.steps[0].label for one in allowed(other, refused)))
     more = [f"and {len(labels) - _MOST} more"] if len(labels) > _MOST else []
     return (*labels[:_MOST], *more)
@@ -272,8 +274,8 @@ def _near(prop: Property, space: Space) -> tuple[_Beside, Refused | None]:
 
 
 def why_not_refused(model: Model, prop: Property, states: Sequence[State], loop: int | None) -> str:
-    """Why states that follow each other are what the other model allows; empty where they are
-    not. What `replay` asks. With ``loop`` the last is the state of that number again.
+    """Return why states that follow each other are what the other model allows; empty where they
+    are not. What `replay` asks. With ``loop`` the last is the state of that number again.
     """
     space = path_of(model, states)
     both, refused = _near(prop, space) if loop is None else _tried(prop, space, SearchOptions())

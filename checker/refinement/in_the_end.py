@@ -1,4 +1,4 @@
-"""What another model says has to happen in the end, asked of the behaviours of this one.
+"""Liveness of an abstract model, checked on the behaviours of the concrete one.
 
 A liveness property of the other is decided on this model's graph, with this model's fairness. What
 its predicates say of a state is what they say of the other's states that look the same. So these
@@ -42,8 +42,8 @@ def decide(
 def said_along(
     seen: Ints, seen_other: Ints, other: Space, prop: Property
 ) -> dict[str, Bools] | None:
-    """What the predicates of a property of the other say of states by what is seen of them; None
-    where that does not decide it.
+    """Return what the predicates of a property of the other say of states by what is seen of them;
+    None where that does not decide it.
     """
     told = {}
     for key in predicates([prop]):

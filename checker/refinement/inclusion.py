@@ -1,4 +1,4 @@
-"""Whether every behaviour of one model is one of another, as far as both are seen.
+"""Inclusion of one model's behaviours in another's, as far as both are compared.
 
 A *match* of a way is the set of states that the other may be in, when it does what was seen. Steps
 that change nothing seen are left out on both sides (stuttering). A way of which the match is empty
@@ -115,7 +115,7 @@ def included(
     seen_other: Ints,
     ended: Callable[[], bool] = lambda: False,
 ) -> Inclusion:
-    """Whether each way of a space is one of the other's. Shapes: seen (n,), sights by state.
+    """Return whether each way of a space is one of the other's. Shapes: seen (n,), sights by state.
 
     ``ended`` is asked now and then whether to look no further. A way that the other surely has not
     goes before one where that is not sure.
@@ -201,7 +201,9 @@ def beside(
 
 
 def allowed(other: Space, refused: Refused) -> list[Trace]:
-    """What the other has instead of the step that it has not, each as a trace of one step."""
+    """Return what the other has instead of the step that it has not, each as a trace of
+    one step.
+    """
     places: dict[int, list[tuple[int, int]]] = {}
     for state in refused.match if refused.way else ():
         for at, _ in other.out(state):
@@ -216,7 +218,9 @@ def allowed(other: Space, refused: Refused) -> list[Trace]:
 
 
 def _each_step_is_allowed(space: Space, seen: Ints, other: Space, seen_other: Ints) -> bool:
-    """Whether each step of a space is one of the other's, where a sight is of one state only."""
+    """Return whether each step of a space is one of the other's, where a sight is of one state
+    only.
+    """
     most = int(max(seen.max(initial=0), seen_other.max(initial=0))) + 1
     if len(np.unique(seen_other)) < other.graph.n:
         return False

@@ -1,4 +1,4 @@
-"""What two models have in common of a state: fields of equal names, or what a map makes of it.
+"""The common view of two models on a state: fields of equal names, or the result of a map.
 
 A *sight* is a number: two states, of one model or of both, have the same where they look the same.
 """
@@ -234,8 +234,8 @@ def mapped(
     of: Model,
     looked: set[Path] | None = None,
 ) -> dict[Path, Any]:
-    """What a map gives in a state for fields of another model; ``looked`` gets the slots it looks
-    at.
+    """Return what a map gives in a state for fields of another model; ``looked`` gets the slots it
+    looks at.
     """
     given = given_by(model, seen, state, looked)
     named = {name for path in fields for name in _names(path)}
@@ -252,7 +252,10 @@ def mapped(
 def given_by(
     model: Model, seen: Map, state: State, looked: set[Path] | None = None
 ) -> Mapping[str, Any]:
-    """What a map gives in a state, as values. Raises SpecError[SW363] for what is no mapping."""
+    """Return what a map gives in a state, as values.
+
+    Raises SpecError[SW363] for what is no mapping.
+    """
     held: list[Mapping[str, Any]] = []
     view = _LookedView(state, set() if looked is None else looked)
 
@@ -280,7 +283,7 @@ def given_by(
 
 
 def _frozen(seen: Map, name: str, value: Any) -> Any:
-    """What a map gives for a field, as a value. Raises SpecError[SW363]."""
+    """Return what a map gives for a field, as a value. Raises SpecError[SW363]."""
     try:
         return freeze(value)
     except StatewalkError as error:
@@ -375,7 +378,7 @@ def _given(given: Mapping[str, Any], path: Path, of: Model, seen: Map) -> Any:
 
 
 def _can_be(domain: Domain, kind: type) -> bool:
-    """Whether a domain has members that are a list, or a tuple."""
+    """Return whether a domain has members that are a list, or a tuple."""
     if any(_can_be(part, kind) for part in domain.either):
         return True
     return domain.admits(kind()) or (kind is tuple and bool(domain.parts))

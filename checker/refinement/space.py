@@ -32,7 +32,7 @@ class Space:
 
     @property
     def layout(self) -> Layout:
-        """What the rows mean."""
+        """Return what the rows mean."""
         assert self.graph.layout is not None
         return self.graph.layout
 
@@ -49,7 +49,7 @@ class Space:
 
     @property
     def bound(self) -> str:
-        """What kept the graph from being whole, in words; empty where it is."""
+        """Return what kept the graph from being whole, in words; empty where it is."""
         if self.graph.stopped is not None:
             what = _ENDED.get(self.graph.stopped, self.graph.stopped)
             return f"its search was ended by {what}"
@@ -57,7 +57,9 @@ class Space:
         return self.graph.raised or (f"its constraint {cut[0]} refuses states" if cut else "")
 
     def raises(self, state: int) -> bool:
-        """Whether a step from a state raises or fails an assertion: where it leads is not known."""
+        """Return whether a step from a state raises or fails an assertion: where it leads is not
+        known.
+        """
         if not self.graph.raised:
             return False
         if state not in self._raising:
@@ -87,7 +89,7 @@ class Space:
 
     @cached_property
     def whole(self) -> list[bool]:
-        """Whether all steps from a state are known."""
+        """Return whether all steps from a state are known."""
         found = np.ones(self.graph.n, np.bool_)
         if self.graph.expanded is not None:
             found &= self.graph.expanded

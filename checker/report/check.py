@@ -164,7 +164,7 @@ def _row(page: Page, name: str, items: Sequence[Segment | str], between: str = "
 
 
 def _distributed(run: Run) -> list[str]:
-    """What a search over many machines moved, and how even its shares were."""
+    """Return what a search over many machines moved, and how even its shares were."""
     found = run.evidence.statistics
     if "jobs" not in found:
         return []
@@ -192,7 +192,7 @@ def _disk(run: Run) -> list[str]:
 
 
 def _checkpoint(evidence: Evidence) -> list[str]:
-    """Where the search was saved last, if it did not come to its end."""
+    """Return where the search was saved last, if it did not come to its end."""
     saved = evidence.statistics.get("checkpoint")
     if not saved or not bounded(evidence.stopped):
         return []
@@ -210,7 +210,7 @@ def _actions(page: Page, run: Run) -> None:
 
 
 def never_text(action: NeverFired) -> str:
-    """Why an action never fired, as far as is known."""
+    """Return why an action never fired, as far as is known."""
     where = f" ({place(action.span.file, action.line)})" if action.span and action.line else ""
     if action.idle:
         return f"{action.name}: where no guard stops it, it does nothing, which is no step"
@@ -310,7 +310,7 @@ def show_violation(
 
 
 def why_page(violation: Violation, *, width: int = 100) -> Page:
-    """What is false of a violated property and why, without the trace."""
+    """Return what is false of a violated property and why, without the trace."""
     page = Page(width)
     _false(page, violation)
     _not_taken(page, violation)
@@ -319,7 +319,7 @@ def why_page(violation: Violation, *, width: int = 100) -> Page:
 
 
 def _false(page: Page, violation: Violation) -> None:
-    """What the property says, and what of it is false."""
+    """Return what the property says, and what of it is false."""
     if violation.doc:
         page.words("  ", violation.doc.split("\n\n")[0], "dim")
     if violation.explanation is not None:
@@ -411,7 +411,7 @@ def show_failure(page: Page, result: Result, failure: Failure) -> None:
 
 
 def failure_page(failure: Failure, *, width: int = 100) -> Page:
-    """Where an exception of the spec was raised, and what there is to say of it."""
+    """Return where an exception of the spec was raised, and what there is to say of it."""
     page = Page(width)
     if failure.where:
         page.add(f"  {failure.where}")

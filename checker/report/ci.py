@@ -114,7 +114,7 @@ def _violated(prop: PropertyResult) -> str:
 
 
 def to_sarif(*runs: Run) -> str:
-    """What `findings` has, as SARIF 2.1.0."""
+    """Return what `findings` has, as SARIF 2.1.0."""
     return sarif_text([sarif_result(f, run.spec) for run in runs for f in findings(run)])
 
 
@@ -156,7 +156,7 @@ class Found:
 
 
 def findings(run: Run) -> Iterator[Found]:
-    """What is wrong, what is as expected although it looks wrong, and warnings."""
+    """Return what is wrong, what is as expected although it looks wrong, and warnings."""
     evidence = run.evidence
     faults = exits.faults(run)
     known = {v.property: v for v in evidence.violations}
@@ -192,7 +192,9 @@ def findings(run: Run) -> Iterator[Found]:
 
 
 def _unmet(run: Run) -> str:
-    """What a configuration expects and did not get, beyond the violations that are told anyway."""
+    """Return what a configuration expects and did not get, beyond the violations that are told
+    anyway.
+    """
     if run.as_expected is not False:
         return ""
     expected = run.evidence.unexpected
@@ -212,7 +214,7 @@ def _span_of(violation: Violation) -> Span | None:
 
 
 def sarif_result(found: Found, spec: str) -> dict[str, Any]:
-    """What was found of a spec, as a result of SARIF."""
+    """Return what was found of a spec, as a result of SARIF."""
     span, trace = found.span, found.trace
     made: dict[str, Any] = {
         "ruleId": found.rule,
@@ -254,7 +256,7 @@ def to_github(*runs: Run) -> str:
 
 
 def github_line(found: Found, spec: str, config: str | None = None) -> str:
-    """What was found of a spec, as an annotation; of a configuration, with its name."""
+    """Return what was found of a spec, as an annotation; of a configuration, with its name."""
     kind = {"note": "notice"}.get(found.level, found.level)
     title = found.name if config is None else f"{found.name} [{config}]"
     return _command(kind, found.span, spec, title, _github_text(found))

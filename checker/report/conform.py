@@ -1,4 +1,4 @@
-"""What `statewalk conform` says: that a log conforms, or where it parts from the spec and why."""
+"""The report of `statewalk conform`: a log conforms, or parts from the spec at a point."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _violated(page: Page, followed: Followed) -> None:
 
 
 def _advice(page: Page, followed: Followed) -> None:
-    """What to do about a log that is not decided."""
+    """Return what to do about a log that is not decided."""
     if not followed.limits.deep and not followed.tried:
         page.add("  try         --depth-first, which looks for one behaviour before all others")
     elif not followed.conforms:
@@ -202,7 +202,7 @@ _SAID = {"parts": "DOES NOT CONFORM", "violated": "VIOLATED", "undecided": "UNDE
 
 
 def shown_by(answers: Sequence[Conformance]) -> Coverage:
-    """What all runs showed."""
+    """Return what all runs showed."""
     coverage = Coverage()
     for answer in answers:
         coverage.add(answer.coverage)
@@ -261,7 +261,7 @@ def _coverage(page: Page, model: Model, shown: Coverage) -> None:
 
 
 def _of_graph(page: Page, graph: Shown) -> None:
-    """Which part of a state graph was shown."""
+    """Return which part of a state graph was shown."""
     share = f"{100 * graph.shown / max(1, graph.states):.1f} %"
     whole = "" if graph.complete else ", which is not whole"
     page.add(f"  graph       {number(graph.shown)} of {plural(graph.states, 'state')} shown, "

@@ -1,4 +1,4 @@
-"""What `statewalk cover` says: which goals scenarios meet, and which nothing meets."""
+"""The report of `statewalk cover`: which goals scenarios meet, and which nothing meets."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def cover_page(made: Made, width: int = 100) -> Page:
 
 
 def _rest(made: Made) -> str:
-    """What all would have been, at least: later scenarios take fewer steps that are new."""
+    """Return what all would have been, at least: later scenarios take fewer steps that are new."""
     if not made.every or not made.taken:
         return ""
     times = made.steps / made.taken
@@ -62,7 +62,7 @@ def _share(kind: str, goals: Sequence[Goal], missed: Sequence[Goal]) -> str:
 
 
 def how_far(reached: Reached) -> str:
-    """What was looked at of all states."""
+    """Return what was looked at of all states."""
     if reached.stopped:
         return f"and no further: {reached.stopped}"
     if not reached.whole:

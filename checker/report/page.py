@@ -142,7 +142,9 @@ class Page:
 
 
 def wants_colour(file: IO[str]) -> bool:
-    """Whether styles make sense: a terminal, or somebody asked for them; and nobody for none."""
+    """Return whether styles make sense: a terminal, or somebody asked for them; and nobody for
+    none.
+    """
     if os.environ.get("NO_COLOR"):
         return False
     if _is_forced():
@@ -266,7 +268,7 @@ def levels_page(levels: Sequence[int], *, width: int = 100) -> Page:
 
 
 def trend(levels: Sequence[int]) -> str:
-    """Whether the frontier grows."""
+    """Return whether the frontier grows."""
     if len(levels) < _TREND:
         return ""
     a, b, c = _last(levels)
@@ -280,7 +282,8 @@ def _last(levels: Sequence[int]) -> list[int]:
 
 
 def to_come(levels: Sequence[int]) -> tuple[float, float] | None:
-    """How many states the levels to come may have, from and to; None where nothing can be said.
+    """Return how many states the levels to come may have, from and to; None where nothing can be
+    said.
 
     The sizes of levels mostly rise and fall like a bell. Well behind the largest one, they shrink
     by a ratio that itself shrinks. So the last ratio, kept, gives the most states there may be, and

@@ -1,4 +1,4 @@
-"""What a search spent its time on: which action or property, which variable, and what to do."""
+"""The report of `statewalk profile`: which action or property, which variable, and what to do."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Part:
 
     @property
     def hit_rate(self) -> float:
-        """Which share of the lookups needed no evaluation of the spec."""
+        """Return which share of the lookups needed no evaluation of the spec."""
         return 1 - self.evaluations / self.walks if self.walks else 1.0
 
 

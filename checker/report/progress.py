@@ -1,5 +1,5 @@
-"""What a running search shows: a block of lines that is refreshed on a terminal, else a line now
-and then.
+"""The progress display of a search: a block of lines that is refreshed on a terminal, else a
+line now and then.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class ProgressBlock:
         return result
 
     def _rate(self, progress: Progress) -> float:
-        """What was generated each second of late."""
+        """Return what was generated each second of late."""
         self.heard.append((progress.seconds, progress.generated))
         while len(self.heard) > 2 and progress.seconds - self.heard[1][0] > _RECENTLY:
             self.heard.popleft()
@@ -201,7 +201,9 @@ def short(n: float) -> str:
 
 
 def outlook(levels: tuple[int, ...], rate: float, progress: Progress) -> str:
-    """What the sizes of the levels say about the end: a guess, and called one; or nothing."""
+    """Return what the sizes of the levels say about the end: a guess, and called one; or
+    nothing.
+    """
     found = to_come(levels)
     if found is None or rate <= 0:
         return ""
@@ -228,7 +230,9 @@ _COUNTS = (("distinct", ""), ("generated", ""), ("depth", "depth "), ("initial",
 def since_page(
     before: Mapping[str, Result], now: Mapping[str, Result], when: str, *, width: int = 100
 ) -> Page:
-    """What is new in results since ``when``, by what each is of: empty where there is but one."""
+    """Return what is new in results since ``when``, by what each is of: empty where there is but
+    one.
+    """
     page = Page(width)
     page.add((f"since the check at {when}", "head"))
     for name in [*before, *(n for n in now if n not in before)]:

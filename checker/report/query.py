@@ -1,4 +1,4 @@
-"""What `statewalk query` says: answers as tables, paths as traces, what a graph is."""
+"""The report of `statewalk query`: answers as tables, paths as traces, what a graph is."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def step_text(step: Mapping[str, Any]) -> str:
 def about_page(
     about: About, types: Mapping[str, Mapping[str, str]], *, folder: str, width: int
 ) -> Page:
-    """What a graph is of, how large it is, and the columns of its tables."""
+    """Return what a graph is of, how large it is, and the columns of its tables."""
     page = Page(width)
     page.flow(
         [("graph  ", "head")],

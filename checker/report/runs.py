@@ -143,8 +143,8 @@ def file_names(traces: Mapping[str, Trace]) -> dict[str, str]:
 
 
 def evidence_of(run: Run) -> dict[str, Any]:
-    """What `evidence.json` holds: everything in the report that the result's contract has no field
-    for.
+    """Return what `evidence.json` holds: everything in the report that the result's contract has no
+    field for.
     """
     found = run.evidence
     return {

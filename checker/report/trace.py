@@ -96,7 +96,7 @@ def add_abstract(page: Page, trace: Trace) -> None:
 
 
 def props_page(trace: Trace, *, width: int = 100) -> Page:
-    """Where along a trace each property is true, and where false."""
+    """Return where along a trace each property is true, and where false."""
     page = Page(width)
     if not trace.truths:
         page.add("  the trace says nothing of properties; make it again with statewalk check")
@@ -117,7 +117,7 @@ def props_page(trace: Trace, *, width: int = 100) -> Page:
 
 
 def _label(name: str, trace: Trace) -> str:
-    """What is true or false: of ``leads_to`` the conclusion; that there is no deadlock."""
+    """Return what is true or false: of ``leads_to`` the conclusion; that there is no deadlock."""
     if name == DEADLOCK:
         return f"no {name}"
     return f"{name} (conclusion)" if f"{name} (premise)" in trace.truths else name

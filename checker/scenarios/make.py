@@ -55,7 +55,7 @@ class Enough:
 
 @dataclass
 class Made:
-    """What was made of the states that were reached: goals met, steps (of states) taken of those
+    """The scenarios made from the reached states: goals met, steps (of states) taken of those
     that there are, for ``every`` step; the first scenarios by length and what they are for.
     ``stopped`` says why there are no more.
     """
@@ -177,7 +177,7 @@ def cover_steps(reached: Reached, length: int) -> Iterator[Chosen]:
 
 
 def _strike(left: Left, move: Move) -> bool:
-    """Whether a step was left; it no longer is."""
+    """Return whether a step was left; it no longer is."""
     there = left.get(move[0], {})
     if move not in there:
         return False

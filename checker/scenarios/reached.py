@@ -28,7 +28,7 @@ Goal = tuple[str, str]
 
 @dataclass(frozen=True)
 class Bounds:
-    """How far to go: ``states`` to look at, and ``depth`` levels of them."""
+    """The bounds of a search: ``states`` to visit, and ``depth`` levels of them."""
 
     states: int = 100_000
     depth: int | None = None
@@ -67,7 +67,7 @@ class Reached:
         return [goal for goal in self.goals() if goal not in self.first]
 
     def met(self, name: str, number: int) -> bool:
-        """Whether a state is a witness's."""
+        """Return whether a state is a witness's."""
         prop = next(prop for prop in self.model.properties if prop.name == name)
         return self.model.holds(prop.whole, PlainView(self.steps.states[number]), None)
 
@@ -178,7 +178,7 @@ class _Search:
     def holds(
         self, constraints: Sequence[Property], number: int, before: int | None = None
     ) -> bool:
-        """Whether constraints keep a state, or the step to it."""
+        """Return whether constraints keep a state, or the step to it."""
         if not constraints:
             return True
         view = PlainView(self.steps.states[number])

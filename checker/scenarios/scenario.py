@@ -80,7 +80,7 @@ def said_of(action: Action, way: Way) -> dict[str, Any]:
 
 
 class Fields:
-    """What is said of states by number; of those that were asked for lately, it is kept."""
+    """The fields of states by number, with a cache of recent ones."""
 
     def __init__(self, model: Model, steps: Steps) -> None:
         self.model = model

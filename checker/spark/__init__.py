@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def unable(model: Model, options: SearchOptions) -> str:
-    """Why this engine cannot do a search, in words; empty where it can."""
+    """Return why this engine cannot do a search, in words; empty where it can."""
     from statewalk.checker.spark.session.settings import mistake
 
     return mistake(options.engine_settings)

@@ -121,7 +121,7 @@ def restore(search: Search, cluster: Cluster, saved: Committed) -> Spread:
 
 
 def _damages(folder: str, files: list[Stored], tasks: int, task: int) -> list[str]:
-    """What is wrong with a task's share of some files."""
+    """Return what is wrong with a task's share of some files."""
     return list(damages(folder, files[task::tasks]))
 
 

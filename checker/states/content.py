@@ -75,14 +75,18 @@ def runs_shown(model: Model, path: Path) -> Callable[[Any], str] | None:
 
 
 def choice_shown(model: Model, value: Any, name: str) -> tuple[Any, str]:
-    """What was chosen, and its name, as people read it: a suspended run by where it waits."""
+    """Return what was chosen, and its name, as people read it: a suspended run by where
+    it waits.
+    """
     if model.flows is not None and is_run(model.flows.code, value):
         return shown(model.flows.code, value), "run"
     return value, name
 
 
 def choice_text(name: str, text: str) -> str:
-    """What was chosen: ``x=2`` where the choice has a name, ``i=1: 2`` where a loop tells it."""
+    """Return what was chosen: ``x=2`` where the choice has a name, ``i=1: 2`` where a loop tells
+    it.
+    """
     return f"{name}{': ' if '=' in name else '='}{text}" if name else text
 
 
@@ -122,7 +126,8 @@ def key_of(model: Model, key: Any) -> Any:
 
 
 def value_of(thing: Any, model: Model, state: State) -> Any:
-    """What an expression of the spec gave, as a value; to be called while the state is bound.
+    """Return what an expression of the spec gave, as a value; to be called while the state is
+    bound.
 
     A field that the spec never lists may be laid out so that a reference to it cannot be read
     whole; its content can.
@@ -135,7 +140,8 @@ def value_of(thing: Any, model: Model, state: State) -> Any:
 
 
 def short_names(model: Model) -> dict[str, str]:
-    """How the fields of shared state are shown: without the number of the one instance there is.
+    """Return how the fields of shared state are shown: without the number of the one instance there
+    is.
 
     The global variables of a .fizz file are fields of a class of our making, which is left out.
     """

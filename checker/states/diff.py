@@ -1,4 +1,4 @@
-"""What a step changed, by nested path: ``~ Broker#0.pending[0].epoch 1 → 2``, not wholes."""
+"""The changes of a step, by nested path: ``~ Broker#0.pending[0].epoch 1 → 2``, not wholes."""
 
 from __future__ import annotations
 
@@ -108,13 +108,13 @@ def between(place: str, a: Any, b: Any) -> Iterator[Change]:
 
 
 def _same_record(a: Any, b: Any) -> bool:
-    """Whether two are records of one class, of two runs of a spec perhaps."""
+    """Return whether two are records of one class, of two runs of a spec perhaps."""
     records = isinstance(a, Record) and isinstance(b, Record)
     return records and type(a).__name__ == type(b).__name__
 
 
 def _either(a: Mapping[bytes, Any], b: Mapping[bytes, Any]) -> list[Any]:
-    """What one of two has, each once, in canonical order."""
+    """Return what one of two has, each once, in canonical order."""
     return sorted({**b, **a}.values(), key=lambda pair: encode(pair[0]))
 
 

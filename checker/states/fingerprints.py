@@ -42,14 +42,16 @@ class Fingerprints:
         self._leaves: dict[tuple[bytes, bytes], int] = {}
 
     def hidden(self, path: Path) -> bool:
-        """Whether the view leaves a slot out (auxiliary), or it repeats others (key sets)."""
+        """Return whether the view leaves a slot out (auxiliary), or it repeats others
+        (key sets).
+        """
         if len(path) == 4 and path[3] == "keys":
             return True
         info = self._fields.get((path[0], path[2])) if self.view and len(path) > 2 else None
         return info is not None and info.auxiliary
 
     def contribution(self, path: Path, value: Any) -> int:
-        """What a slot adds to the fingerprint; 0 where absent or hidden."""
+        """Return what a slot adds to the fingerprint; 0 where absent or hidden."""
         if value is ABSENT or self.hidden(path):
             return 0
         return self.leaves(path_bytes(path), value, self.declared(path)) & self.mask

@@ -128,7 +128,7 @@ def _stand_in(name: str, form: Mapping[str, Any]) -> type:
 
 
 def describe_classes(classes: Mapping[str, type]) -> dict[str, Any]:
-    """What `Classes` makes stand-ins of."""
+    """Return what `Classes` makes stand-ins of."""
     found: dict[str, Any] = {}
     for name, cls in classes.items():
         if issubclass(cls, Flag):

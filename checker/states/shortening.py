@@ -231,7 +231,7 @@ def _same_key(key: Any, wanted: Any) -> bool:
 
 
 def _at_default(record: Record, name: str, value: Any) -> bool:
-    """Whether a field has the value it has when nothing is said."""
+    """Return whether a field has the value it has when nothing is said."""
     default = getattr(record_class(record), name, ABSENT)
     return default is not ABSENT and not isinstance(default, property) and _same(default, value)
 

@@ -1,4 +1,4 @@
-"""Whether a spec keeps the symmetry that it declares: tried out on a sample of the search.
+"""The check that a spec keeps its declared symmetry: tried out on a sample of the search.
 
 Exchanging two members in a state must exchange them in everything that can happen there, and leave
 the truth of every property as it is. What picks a member by name, place or order does neither.
@@ -62,7 +62,7 @@ class Sample:
         self._properties = {self._key(p, {}): p for p in every}
 
     def wants(self, depth: int) -> bool:
-        """Whether states of a level are to be looked at."""
+        """Return whether states of a level are to be looked at."""
         return bool(self._exchanges) and depth < LEVELS
 
     def look(self, depth: int, states: Sequence[State]) -> None:
@@ -119,7 +119,9 @@ class Sample:
     def _same_orbits(
         self, state: State, found: list[Attempt], other: State, others: list[Attempt]
     ) -> bool:
-        """Whether two states are followed by the same up to renaming, where that is enough."""
+        """Return whether two states are followed by the same up to renaming, where that
+        is enough.
+        """
 
         def orbits(before: State, ways: list[Attempt]) -> Counter[object]:
             return Counter(
@@ -183,11 +185,13 @@ class Sample:
                     raise _changed(prop, exchange, "step", one, two)
 
     def _key(self, prop: Property, exchange: Renaming) -> tuple[object, ...]:
-        """What tells a property apart: a constraint and a terminal predicate may share a name."""
+        """Return what tells a property apart: a constraint and a terminal predicate may share a
+        name.
+        """
         return self._group[id(prop)], prop.kind, *name_of(self.symmetry, prop, exchange)
 
     def _image(self, prop: Property, exchange: Renaming) -> Property:
-        """What a property says of the members in whose places others are."""
+        """Return what a property says of the members in whose places others are."""
         found = self._properties.get(self._key(prop, exchange))
         if found is None:
             said = "There is no property that says the same of the other one."

@@ -30,7 +30,7 @@ Colours = list[Lanes]
 
 @dataclass(frozen=True)
 class Canonical:
-    """What becomes of a state.
+    """The canonical form of a state.
 
     ``fingerprint`` is that of its orbit, ``colours`` tell the members' places in the
     representative, ``stabiliser`` counts the permutations that leave the state as it is.
@@ -60,7 +60,7 @@ class Colouring:
         return Canonical(added(found.fingerprint, rest), found.colours, found.stabiliser)
 
     def slice(self, path: object, value: object) -> Slice:
-        """What a slot says, worked out once."""
+        """Return what a slot says, worked out once."""
         key = (path, intern_key(value))
         known = self._slices.get(key)
         if known is None:
@@ -69,7 +69,9 @@ class Colouring:
         return known
 
     def first(self, state: State) -> tuple[Lanes, Colours, list[Fact]]:
-        """What mentions nobody; colours by the facts about each member alone; the other facts."""
+        """Return what mentions nobody; colours by the facts about each member alone; the other
+        facts.
+        """
         rest = self.base
         sums: list[Lanes] = [(0, 0)] * len(self.facts.members)
         related: list[Fact] = []
@@ -141,7 +143,7 @@ class Colouring:
         return [m for m, (high, _) in enumerate(colours) if high == least]
 
     def _twins(self, one: int, other: int, related: Sequence[Fact]) -> bool:
-        """Whether exchanging two members, and nobody else, leaves all facts as they are."""
+        """Return whether exchanging two members, and nobody else, leaves all facts as they are."""
         names = [(mix(n + 1), mix(n + 1)) for n in range(len(self.facts.members))]
         touching = [f for f in related if one in f.members or other in f.members]
         before = _sum(touching, names)
@@ -169,7 +171,7 @@ def _sum(facts: Sequence[Fact], colours: Colours) -> Lanes:
 
 
 def _total(colours: Colours, related: Sequence[Fact]) -> Lanes:
-    """What members and facts add to the fingerprint under final colours."""
+    """Return what members and facts add to the fingerprint under final colours."""
     total = _sum(related, colours)
     for colour in colours:
         total = added(total, _mixed(colour))

@@ -42,7 +42,7 @@ _IN, _KEY, _FIELD, _KIND, _COUNT, _AT = map(_Word, ("in", "key", ".", "kind", "c
 
 @dataclass(frozen=True)
 class Slice:
-    """What one value of one slot adds up to.
+    """The facts that one value of one slot gives.
 
     ``rest`` mentions nobody; ``single`` has (member, sum of facts about it alone); ``facts``
     relate members.
@@ -67,7 +67,7 @@ class Facts:
     # -- who is mentioned ------------------------------------------------------------------------
 
     def is_member(self, value: Any) -> bool:
-        """Whether a value is a member itself."""
+        """Return whether a value is a member itself."""
         return (isinstance(value, Role) or type(value) is str) and value in self.number
 
     def mentioned(self, value: Any) -> frozenset[Member]:
@@ -95,7 +95,7 @@ class Facts:
     # -- taking values apart ---------------------------------------------------------------------
 
     def slice(self, path: Path, value: Any, fingerprints: Fingerprints) -> Slice:
-        """What a slot says. Not for one that is absent or hidden."""
+        """Return what a slot says. Not for one that is absent or hidden."""
         asked = [self.mentioned(part) for part in self.of_path(path)]
         if not any(asked) and not self.mentioned(value):
             return Slice(_split(fingerprints.contribution(path, value), fingerprints), (), ())
@@ -307,7 +307,7 @@ class Fact:
 
 
 def run(fact: Fact, colours: Sequence[Lanes] | Mapping[int, Lanes], me: int = -1) -> Lanes:
-    """What a fact comes to, as seen by nobody or by one of its members.
+    """Return what a fact comes to, as seen by nobody or by one of its members.
 
     Compiled twin:  statewalk.checker.native.kernels.orbit_kernels._run
     """

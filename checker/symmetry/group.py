@@ -1,4 +1,4 @@
-"""Which members may change places, and renaming them.
+"""The interchangeable members of a spec, and their renaming.
 
 What is permuted: the instances of roles declared ``symmetric=True`` and the values of
 `symmetric_values`, each class on its own, as far as the fields that no action writes allow it (a
@@ -59,7 +59,7 @@ class Symmetry:
 
     @staticmethod
     def of(model: Model) -> Symmetry:
-        """What the model declares, cut down to what its constant fields allow."""
+        """Return what the model declares, cut down to what its constant fields allow."""
         declared = _declared(model)
         everybody = Facts(model, declared)
         related = _related(everybody, declared)
@@ -69,7 +69,9 @@ class Symmetry:
 
     @staticmethod
     def asked(model: Model, options: SearchOptions) -> Symmetry | None:
-        """What a search is to use: None if not asked to, or where nobody can change places."""
+        """Return what a search is to use: None if not asked to, or where nobody can
+        change places.
+        """
         found = Symmetry.of(model) if options.symmetry else None
         return found if found is not None and found.cells else None
 
@@ -88,8 +90,8 @@ class Symmetry:
         return [{a: b, b: a} for cell in self.cells for a, b in itertools.pairwise(cell)]
 
     def starts_evenly(self) -> bool:
-        """Whether exchanges lead from initial states to initial states: then all of an orbit's
-        states can be reached if one can.
+        """Return whether exchanges lead from initial states to initial states: then all of an
+        orbit's states can be reached if one can.
         """
 
         def content(state: State) -> frozenset[tuple[Path, Any]]:
@@ -100,7 +102,7 @@ class Symmetry:
         return all(content(self.renamed(s, e)) in known for e in self.exchanges() for s in initial)
 
     def described(self) -> tuple[str, ...]:
-        """Who changes places, and who stays although declared symmetric, in words."""
+        """Return who changes places, and who stays although declared symmetric, in words."""
         declared = [cell for cell in _declared(self.model) if len(cell) > 1]
         rest = (tuple(m for m in cell if m not in self.facts.number) for cell in declared)
         said = [f"{_listed(cell)} change places" for cell in self.cells]
@@ -170,7 +172,7 @@ def _related(facts: Facts, declared: Sequence[Sequence[Member]]) -> set[Member]:
 
 
 def _even(value: Any, found: frozenset[Member], declared: Sequence[Sequence[Member]]) -> bool:
-    """Whether a constant set or bag holds all members alike: that relates none."""
+    """Return whether a constant set or bag holds all members alike: that relates none."""
     if type(value) not in (FrozenSet, FrozenBag) or not all(e in found for e in value):
         return False
     held = [[list(value).count(m) for m in cell] for cell in declared]
@@ -202,7 +204,7 @@ def _listed(cell: tuple[Member, ...]) -> str:
 
 
 def is_of_members(prop: Property) -> bool:
-    """Whether a property is one of a family."""
+    """Return whether a property is one of a family."""
     return len(prop.elements) == 1 and prop.elements[0].label == prop.name and _bound(prop) != ()
 
 
@@ -211,7 +213,7 @@ def _bound(prop: Property) -> tuple[tuple[str, object], ...]:
 
 
 def name_of(symmetry: Symmetry, prop: Property, renaming: Renaming) -> tuple[object, ...]:
-    """What tells a property apart from others, with members renamed."""
+    """Return what tells a property apart from others, with members renamed."""
     if not is_of_members(prop):
         return (prop.name,)
     values = (symmetry.rename(value, renaming) for _, value in _bound(prop))
@@ -219,7 +221,7 @@ def name_of(symmetry: Symmetry, prop: Property, renaming: Renaming) -> tuple[obj
 
 
 def action_name(symmetry: Symmetry, action: Action, renaming: Renaming) -> tuple[object, ...]:
-    """What tells an action apart from others, with members renamed."""
+    """Return what tells an action apart from others, with members renamed."""
     values = (action.actor, *(value for _, value in action.arguments))
     return action.name, *(encode(symmetry.rename(freeze(v), renaming)) for v in values)
 

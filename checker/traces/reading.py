@@ -217,7 +217,9 @@ def not_a_trace(file: Path, why: str) -> RunError:
 
 
 def _is_path(path: Sequence[Any]) -> bool:
-    """Whether a path begins as one does: the name of a class, and maybe a number and a field."""
+    """Return whether a path begins as one does: the name of a class, and maybe a number and a
+    field.
+    """
     kinds = (str, int, str)
     return bool(path) and all(
         isinstance(part, kind) for part, kind in zip(path, kinds, strict=False)

@@ -184,7 +184,7 @@ class Trace(OfKind):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: a table and a diagram, without scripts."""
+        """Return what a notebook shows: a table and a diagram, without scripts."""
         return str(named(_NOTEBOOK, "html_of")(self))
 
     def _repr_markdown_(self) -> str:
@@ -232,7 +232,9 @@ class TellingView(PlainView):
 
 
 def said_of(error: BaseException | None) -> str:
-    """What a trace tells of an exception: of an error of ours one line, as the report tells it."""
+    """Return what a trace tells of an exception: of an error of ours one line, as the report tells
+    it.
+    """
     if isinstance(error, StatewalkError):
         return error.one_line
     return str(error) if error else ""
@@ -240,7 +242,7 @@ def said_of(error: BaseException | None) -> str:
 
 @dataclass(frozen=True)
 class Taken:
-    """What came of taking a step in a state: the state after it, or why there is none."""
+    """The result of taking a step in a state: the state after it, or why there is none."""
 
     step: TraceStep
     state: dict[Any, Any] | None
@@ -438,7 +440,7 @@ def truths(model: Model, states: Sequence[State]) -> dict[str, Truth]:
 
 
 def runs(truth: Truth) -> Mapping[bool, list[str]]:
-    """Where a property is true and where false, as ``0-3`` and ``5``."""
+    """Return where a property is true and where false, as ``0-3`` and ``5``."""
     result: dict[bool, list[str]] = {True: [], False: []}
     for value, (first, last) in _stretches(truth):
         if value is not None:
@@ -480,5 +482,5 @@ def label_parts(trace: Trace, step: TraceStep) -> list[Part]:
 
 
 def _chosen(value: Any) -> str:
-    """What tells a step from others: broken into lines later rather than cut."""
+    """Return what tells a step from others: broken into lines later rather than cut."""
     return fit_in_lines(value, _ONLY, _LABEL)

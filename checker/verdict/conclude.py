@@ -174,7 +174,7 @@ def violation_of(
 
 
 def _symmetry(checked: judge.Checked) -> tuple[str, ...]:
-    """Who changes places, and what that spares."""
+    """Return who changes places, and what that spares."""
     symmetry = Symmetry.of(checked.model)
     said = symmetry.described()
     orbits = checked.exploration.counts.distinct
@@ -206,8 +206,8 @@ def _notices(
     *,
     met: bool,
 ) -> Iterator[Notice]:
-    """What a reader should know before trusting the verdict; with --strict each counts. Where an
-    expectation is ``met``, what the violation left unchecked that it asks for is none.
+    """Return what a reader should know before trusting the verdict; with --strict each counts.
+    Where an expectation is ``met``, what the violation left unchecked that it asks for is none.
     """
     if (failure := evidence.failure) is not None:
         span = failure.frames[-1] if failure.frames else None

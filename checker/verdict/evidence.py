@@ -1,4 +1,6 @@
-"""What a check found out besides its verdict: the figures and findings that a report is made of."""
+"""The evidence of a check besides its verdict: the figures and findings that a report is made
+of.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,7 @@ class Guard:
 
     @property
     def said(self) -> str:
-        """What stops the action, in a sentence: the line in back-quotes."""
+        """Return what stops the action, in a sentence: the line in back-quotes."""
         if self.idle:
             return _IDLE
         return f"`{self.text}`" if self.file else self.why or _BUSY
@@ -122,7 +124,7 @@ class Graph:
 
     @property
     def unwritable(self) -> bool:
-        """Whether it was lost for want of a place, which takes nothing from the verdict."""
+        """Return whether it was lost for want of a place, which takes nothing from the verdict."""
         return self.problem is not None and self.problem.code == "SW403"
 
 
@@ -190,7 +192,7 @@ class Evidence:
 
     @property
     def error(self) -> Notice | None:
-        """What ended the run, if it was an error."""
+        """Return what ended the run, if it was an error."""
         return next((n for n in self.warnings if n.kind == "error"), None)
 
 
@@ -285,7 +287,7 @@ def _within_itself(error: BaseException, model: Model) -> str:
 
 
 def raised_in(model: Model, state: Any, before: Any) -> tuple[str, BaseException] | None:
-    """Which property raises in a state (or in the step to it from ``before``), and what."""
+    """Return which property raises in a state (or in the step to it from ``before``), and what."""
     kinds = (
         ("the property", sorted(model.properties, key=lambda p: not p.of_kind.searched)),
         ("the constraint", (*model.constraints, *model.step_constraints)),

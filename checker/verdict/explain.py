@@ -1,4 +1,5 @@
-"""Why a property is false: its failing part, followed down to a comparison, with the values in it.
+"""The explanation of a false property: its failing part, followed down to a comparison, with
+the values in it.
 
 The text of the property is followed as a reader would: the first false conjunct, the first element
 for which ``all`` fails, the branch that was taken, the helper that said no. Each stop is a `Layer`.
@@ -57,7 +58,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a property is false, outermost layer first."""
+    """The layers of an explanation, outermost first."""
 
     layers: tuple[Layer, ...] = ()
 
@@ -97,7 +98,7 @@ def _explained(model: Model, finding: Finding) -> Explanation | None:
 def explain_in(
     model: Model, prop: Property, state: State, before: State | None = None
 ) -> Explanation | None:
-    """Why a property is false in a state, or of the step from ``before`` to it."""
+    """Return why a property is false in a state, or of the step from ``before`` to it."""
     namespace = namespace_of(prop.whole, model)
     node = function_at(prop.span.file, prop.span.line) if prop.span else None
     if namespace is None or node is None or prop.span is None:
@@ -119,7 +120,9 @@ def explain_in(
 def explain_assert(
     model: Model, node: ast.Assert, frame: FrameType, view: PlainView
 ) -> tuple[Layer, ...]:
-    """Why an ``assert`` of a frame is false in the state of a view; the statement comes first."""
+    """Return why an ``assert`` of a frame is false in the state of a view; the statement comes
+    first.
+    """
     follower = _Follower(model, frame.f_globals, frame.f_code.co_filename)
     state = apply_writes(view.base, view.writes)
 
@@ -345,7 +348,7 @@ def _quantifier(call: ast.Call) -> str:
 
 
 def _has_parts(node: ast.expr) -> bool:
-    """Whether more can be said of an expression than the values in it."""
+    """Return whether more can be said of an expression than the values in it."""
     match node:
         case ast.BoolOp() | ast.IfExp():
             return True
@@ -357,7 +360,7 @@ def _has_parts(node: ast.expr) -> bool:
 
 
 def _leads_on(node: ast.expr, truth: bool) -> bool:
-    """Whether a part of an expression that is ``truth`` says more than the whole."""
+    """Return whether a part of an expression that is ``truth`` says more than the whole."""
     if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) is not truth:
         return any(map(_has_parts, node.values))
     return _has_parts(node)

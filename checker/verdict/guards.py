@@ -1,4 +1,4 @@
-"""Which guard keeps an action from happening."""
+"""The guard that disables an action."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def guard_of(model: Model, action: Action, state: State, *, values: bool = True)
 
 
 def _further(one: Guard, other: Guard) -> Guard:
-    """Which of two got further: where a step does nothing, it went past every guard."""
+    """Return which of two got further: where a step does nothing, it went past every guard."""
     return other if (other.idle, other.line) > (one.idle, one.line) else one
 
 
@@ -89,7 +89,7 @@ def _guard(
 
 
 def _column(trace: TracebackType) -> int:
-    """Where on its line what raised begins."""
+    """Return where on its line what raised begins."""
     places = trace.tb_frame.f_code.co_positions()
     return next(itertools.islice(places, trace.tb_lasti // 2, None))[2] or 0
 
@@ -110,7 +110,7 @@ def _named(model: Model, action: Action, text: str, view: PlainView) -> tuple[tu
 def _values(
     model: Model, frame: FrameType, line: int, view: PlainView
 ) -> tuple[tuple[str, Any], ...]:
-    """What the condition on a line is made of, in the state in which it was false."""
+    """Return what the condition on a line is made of, in the state in which it was false."""
     node = condition_at(frame.f_code.co_filename, line)
     if node is None:
         return ()
@@ -130,8 +130,8 @@ def _values(
 
 
 def condition_at(file: str, line: int) -> ast.expr | None:
-    """What a line of a Python spec asks for: the condition of ``require``, the options of a choice,
-    the test of an ``if``.
+    """Return what a line of a Python spec asks for: the condition of ``require``, the options of a
+    choice, the test of an ``if``.
     """
     tree = parsed(file)
     for node in ast.walk(tree) if tree is not None else ():
@@ -183,7 +183,9 @@ def never_fired(
 
 
 def _has_run(action: Action, state: State) -> bool:
-    """Whether there is a suspended run to go on with, or to crash, where an action does that."""
+    """Return whether there is a suspended run to go on with, or to crash, where an action does
+    that.
+    """
     return action.slot is None or not (action.continues or action.fault) or action.slot in state
 
 
@@ -234,7 +236,7 @@ def _after_runs(model: Model, action: Action, state: State) -> Iterator[State | 
 
 
 def blocked(model: Model, state: State) -> tuple[tuple[str, Guard | None], ...]:
-    """What stops each action instance in a state (of a deadlock): its label and the guard.
+    """Return what stops each action instance in a state (of a deadlock): its label and the guard.
 
     Going on with a run is left out where none is suspended. A fault may be possible there.
     """
@@ -310,7 +312,7 @@ def family_of(prop: Property) -> str:
 
 
 def _any_true(model: Model, premises: dict[str, Property], state: Any) -> bool:
-    """Whether one is met; one that raises is as good as met: nothing is to be said of it."""
+    """Return whether one is met; one that raises is as good as met: nothing is to be said of it."""
     try:
         return any(model.holds(p.whole, PlainView(state)) for p in premises.values())
     except Exception:
@@ -387,13 +389,15 @@ _TRUE, _FALSE = ast.Constant(True), ast.Constant(False)
 
 
 def _says_when(statement: ast.stmt | None) -> bool:
-    """Whether a statement can return that nothing was decided."""
+    """Return whether a statement can return that nothing was decided."""
     returned = [n for n in ast.walk(statement or ast.Pass()) if isinstance(n, ast.Return)]
     return any(r.value is not _TRUE for r in returned)
 
 
 def premise_text(node: ast.expr | None) -> ast.expr | None:
-    """When an expression, which is true, is so for its last part; None where there are no parts."""
+    """Return when an expression, which is true, is so for its last part; None where there are no
+    parts.
+    """
     match node:
         case ast.Constant(value=True):
             return _FALSE
@@ -418,13 +422,13 @@ def _not(node: ast.expr) -> ast.expr:
 
 
 def _alternatives(first: list[ast.expr], last: ast.expr) -> bool:
-    """Whether the last part says another thing of what an earlier one speaks of."""
+    """Return whether the last part says another thing of what an earlier one speaks of."""
     subjects = _subjects(last)
     return any(not subjects.isdisjoint(_subjects(part)) for part in first)
 
 
 def _subjects(node: ast.expr) -> set[str]:
-    """What is said to be something, by a comparison or by several that are true together."""
+    """Return what is said to be something, by a comparison or by several that are true together."""
     match node:
         case (
             ast.Compare(left=ast.Constant(), ops=[op, *_], comparators=[left, *_])

@@ -26,7 +26,7 @@ from statewalk.dsl.model import Model, Property
 
 @dataclass
 class Checked:
-    """What a check comes to know: its passes add to it.
+    """The growing result of a check: its passes add to it.
 
     ``exploration`` and ``findings`` are those of the search once it is over; of liveness and
     refinements, ``loops`` is the number of the state to which the last step returns (the number of
@@ -59,7 +59,7 @@ class Checked:
 
     @property
     def exhaustive(self) -> bool:
-        """Whether nothing limited the search: no bound, no constraint that cut anything, no
+        """Return whether nothing limited the search: no bound, no constraint that cut anything, no
         exception.
         """
         found = self.exploration
@@ -71,7 +71,7 @@ class Checked:
         self.undecided.add(name)
 
     def wants(self, name: str) -> bool:
-        """Whether a property was asked for."""
+        """Return whether a property was asked for."""
         return asked_for(name, self.options.properties)
 
 
@@ -91,7 +91,7 @@ def check_names(model: Model, names: tuple[str, ...] | None) -> None:
 
 
 def uses_symmetry(model: Model, options: CheckOptions) -> bool:
-    """Whether symmetric states are merged: where asked for, and for .fizz files that declare
+    """Return whether symmetric states are merged: where asked for, and for .fizz files that declare
     symmetry.
     """
     if options.symmetry is not None:
@@ -172,7 +172,7 @@ def actions(checked: Checked) -> tuple[ActionResult, ...]:
 
 
 def bounds(checked: Checked) -> tuple[str, ...]:
-    """What limited the search, in words."""
+    """Return what limited the search, in words."""
     found = checked.exploration
     words = []
     if bounded(found.stopped) or found.running is not None:
@@ -186,13 +186,13 @@ TO_HOLD = "expected to hold"
 
 
 def expectation(model: Model, name: str | None) -> Expectation | None:
-    """What the configuration of a run expects, if it says."""
+    """Return what the configuration of a run expects, if it says."""
     found: Configuration | None = next((c for c in model.configurations if c.name == name), None)
     return found.expect if found else None
 
 
 def left_out(checked: Checked, expect: Expectation) -> tuple[str, ...]:
-    """What an expectation speaks of, but ``--property`` did not ask for."""
+    """Return what an expectation speaks of, but ``--property`` did not ask for."""
     known = known_names(checked.model)
     if not expect.properties:
         return tuple(name for name in known if not checked.wants(name))
@@ -201,14 +201,16 @@ def left_out(checked: Checked, expect: Expectation) -> tuple[str, ...]:
 
 
 def is_compared(checked: Checked, expect: Expectation) -> bool:
-    """Whether any of the properties that an expectation names was asked for, if it names some."""
+    """Return whether any of the properties that an expectation names was asked for, if it names
+    some.
+    """
     return not expect.properties or set(left_out(checked, expect)) != set(expect.properties)
 
 
 def unexpected(
     checked: Checked, expect: Expectation, run: RunVerdict, results: tuple[PropertyResult, ...]
 ) -> tuple[str, ...] | None:
-    """Where a run differs from what was expected, in words; None where that cannot be told.
+    """Return where a run differs from what was expected, in words; None where that cannot be told.
 
     A search that only the spec's own constraints and bounds limited is all that was asked for: it
     meets ``holds``, and what it does not find violated is not.
@@ -244,12 +246,14 @@ def unexpected(
 
 
 def _is_bounded_alone(checked: Checked, results: tuple[PropertyResult, ...]) -> bool:
-    """Whether a bound of the search is all that keeps properties from being decided."""
+    """Return whether a bound of the search is all that keeps properties from being decided."""
     return not checked.exhaustive and not any(r.name in checked.undecided for r in results)
 
 
 def _counts_all(checked: Checked) -> bool:
-    """Whether the search saw all that the spec asks for: only the spec's own bounds limited it."""
+    """Return whether the search saw all that the spec asks for: only the spec's own bounds limited
+    it.
+    """
     stopped = checked.exploration.stopped
     return stopped is None or (stopped == "depth" and checked.options.max_depth is None)
 
@@ -260,7 +264,7 @@ def _members(known: list[str], name: str) -> list[str]:
 
 
 def _is_partly_asked(checked: Checked, name: str | None) -> bool:
-    """Whether not every property that a name means was asked for; of none, not every one."""
+    """Return whether not every property that a name means was asked for; of none, not every one."""
     known = known_names(checked.model)
     return not all(map(checked.wants, known if name is None else _members(known, name)))
 
@@ -272,8 +276,8 @@ def _named(name: str, results: tuple[PropertyResult, ...]) -> list[PropertyResul
 
 
 def _is_open(checked: Checked, result: PropertyResult, own_bounds: bool) -> bool:
-    """Whether a property may be violated all the same. Within its own bounds, the spec asks for no
-    more than was searched, but a witness or a cycle may lie beyond.
+    """Return whether a property may be violated all the same. Within its own bounds, the spec asks
+    for no more than was searched, but a witness or a cycle may lie beyond.
     """
     beyond = result.of_kind.witness or result.name in checked.unchecked
     return result.verdict == "unknown" and (beyond or not own_bounds)
@@ -301,8 +305,8 @@ def _instead(checked: Checked, name: str) -> str:
 def _different_lengths(
     checked: Checked, expect: Expectation, results: tuple[PropertyResult, ...]
 ) -> Iterator[str | None]:
-    """What is violated after another number of steps than is expected of it, of a family and of
-    all the first; None for one of which that cannot be told.
+    """Return what is violated after another number of steps than is expected of it, of a family and
+    of all the first; None for one of which that cannot be told.
     """
     wanted: dict[str | None, int] = dict(expect.lengths.items())
     if expect.length is not None and not expect.properties:
@@ -324,7 +328,9 @@ def _different_lengths(
 
 
 def _is_shortest(checked: Checked, broken: list[PropertyResult]) -> bool:
-    """Whether no shorter way to one of these can lie where an option kept the search from."""
+    """Return whether no shorter way to one of these can lie where an option kept the
+    search from.
+    """
     whole = _counts_all(checked) and not checked.unfinished
     if any(not r.of_kind.searched for r in broken):
         return whole or (checked.exploration.stopped == "violation" and not checked.unfinished)
@@ -333,7 +339,9 @@ def _is_shortest(checked: Checked, broken: list[PropertyResult]) -> bool:
 
 
 def _different_counts(checked: Checked, expect: Expectation) -> Iterator[str | None]:
-    """Where counts differ; None for one of which that cannot be told: there are as many or more."""
+    """Return where counts differ; None for one of which that cannot be told: there are as many or
+    more.
+    """
     counts, whole = checked.exploration.counts, _counts_all(checked)
     for name in ("distinct", "generated", "depth", "states"):
         wanted = getattr(expect, name)

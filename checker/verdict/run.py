@@ -53,7 +53,7 @@ class Run:
 
     @property
     def holds(self) -> bool:
-        """Whether everything that was asked holds in every reachable state."""
+        """Return whether everything that was asked holds in every reachable state."""
         return self.result.holds
 
     def __bool__(self) -> bool:
@@ -147,7 +147,7 @@ class Run:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the report, without scripts."""
+        """Return what a notebook shows: the report, without scripts."""
         return pre_of(str(self))
 
     def _repr_markdown_(self) -> str:
@@ -161,7 +161,7 @@ PropertyVerdict = Literal["holds", "violated", "unknown"]
 
 
 class _Part:
-    """What `read_result` reads: other fields than these are a mistake."""
+    """The parts that `read_result` reads: other fields than these are a mistake."""
 
     __pydantic_config__: ClassVar[Mapping[str, str]] = {"extra": "forbid"}
 
@@ -202,7 +202,7 @@ def held_vacuously(properties: Iterable[PropertyResult]) -> dict[str, PropertyRe
 
 @dataclass(frozen=True, kw_only=True)
 class ActionResult(_Part):
-    """How many transitions an action made, over all its instances."""
+    """The number of transitions of an action, over all its instances."""
 
     name: str
     fired: int
@@ -230,7 +230,7 @@ class Result(_Part):
 
     @property
     def holds(self) -> bool:
-        """Whether everything that was asked holds in every reachable state."""
+        """Return whether everything that was asked holds in every reachable state."""
         return self.verdict == "holds"
 
     def __bool__(self) -> bool:

@@ -1,4 +1,4 @@
-"""What only the text of a spec tells, and what of it a report quotes."""
+"""The facts and quotations that reports take from the text of a spec."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def line_of(file: str, number: int, column: int = 0) -> str:
 
 
 def has_assertions(model: Model) -> bool:
-    """Whether steps of a spec may fail an ``assert``."""
+    """Return whether steps of a spec may fail an ``assert``."""
     return any(_asserts(file) for file in model.sources)
 
 
@@ -204,7 +204,7 @@ def _written(node: ast.expr) -> str:
 
 
 def _operands(node: ast.expr) -> list[ast.expr]:
-    """What a reader would want the value of: both sides of comparisons, and what connectives
+    """Return what a reader would want the value of: both sides of comparisons, and what connectives
     connect.
     """
     match node:

@@ -146,7 +146,7 @@ def _given(function: Callable[..., bool], values: tuple[Any, ...]) -> Callable[[
 
 
 def property_kind(function: Function, mistakes: Mistakes) -> PropertyKind | None:
-    """What the decorators of a property say together."""
+    """Return what the decorators of a property say together."""
     names = tuple(
         m.kind for m in function.marks if m.kind not in ("named", "constraint", "terminal")
     )
@@ -268,7 +268,7 @@ def _refuse_ephemeral(tree: SpecTree, cls: type, name: str, mistakes: Mistakes) 
 
 
 def _reached(domain: Domain, reach: Reach) -> bool:
-    """Whether a field can be changed by who gets hold of so much of it."""
+    """Return whether a field can be changed by who gets hold of so much of it."""
     if reach is Reach.ELEMENTS and domain.kind != "scalar":
         return domain.element is None or domain.element.may_contain
     if reach in (Reach.ELEMENTS, Reach.CONTENT):
@@ -377,7 +377,7 @@ def _runner(
 
 
 def field_table(fields: dict[tuple[str, str], Field]) -> dict[tuple[str, str], FieldInfo]:
-    """What engines see of the fields."""
+    """Return what engines see of the fields."""
     return {
         k: FieldInfo(
             f.owner,

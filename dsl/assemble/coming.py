@@ -25,7 +25,7 @@ _RUN = "a suspended run of"
 
 
 def come_and_go(tree: SpecTree) -> bool:
-    """Whether a spec has roles that steps make and end."""
+    """Return whether a spec has roles that steps make and end."""
     return any(cls._room is not None for cls in tree.roles)
 
 
@@ -136,7 +136,9 @@ def _mentions(tree: SpecTree) -> Iterator[tuple[Role | None, str, tuple[Role, ..
 
 
 def may_mention(domain: Domain, above: tuple[type, ...] = ()) -> bool:
-    """Whether values of a domain may mention roles; ``above`` are the records it is part of."""
+    """Return whether values of a domain may mention roles; ``above`` are the records it
+    is part of.
+    """
     if domain.kind == "record":
         records: tuple[Any, ...] = domain.records
         known = {cls: vars(cls).get("_domains") for cls in records if cls not in above}

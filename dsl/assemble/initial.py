@@ -27,7 +27,7 @@ Fields = Mapping[tuple[str, str], Field]
 
 
 def start_slot(role: Role, name: str) -> Path:
-    """Where it is kept what a field starts again with, if that differs between runs."""
+    """Return where it is kept what a field starts again with, if that differs between runs."""
     return (type(role).__name__, role.index, f"{name} at start")
 
 

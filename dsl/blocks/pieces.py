@@ -1,4 +1,4 @@
-"""What flows are put together from, whichever language they are written in.
+"""The parts of flows, common to all front ends.
 
 `dsl.blocks.step_ends` decides where steps end; a front end says here how a single statement, the
 end of a step and a choice are written. One of several statements, and statements in any order, are
@@ -20,7 +20,7 @@ Statements = list[ast.stmt]
 
 
 class Pieces(ABC):
-    """How statements are written in a front end. ``first``: the number of the first of several."""
+    """The statement builders of a front end. ``first``: the number of the first of several."""
 
     first = 0
 
@@ -250,7 +250,9 @@ class Program:
 
 @dataclass
 class Ends:
-    """How a function may end: by return or falling off its end (statuses), or with its step."""
+    """The ways a function may end: by return or falling off its end (statuses), or with its
+    step.
+    """
 
     returned: Status = NONE
     fell: Status = NONE
@@ -259,7 +261,7 @@ class Ends:
 
 @dataclass
 class Facts:
-    """What is found out about functions (by identity) before anything is translated.
+    """Facts about functions (by identity), collected before translation.
 
     ``flows`` give way; ``noting`` ones do not, but keep notes of what they did; ``announcing`` ones
     say how they end.
@@ -319,7 +321,7 @@ class Notes:
         return self.pieces.call(word, at)
 
     def _took(self, status: Status, at: ast.AST) -> Statements:
-        """What to check where an action ends: that this is a step."""
+        """Return what to check where an action ends: that this is a step."""
         if "F" not in status:
             return []
         condition: ast.expr = constant(False, at)

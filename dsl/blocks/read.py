@@ -39,21 +39,21 @@ def flow_of(node: ast.stmt, namespace: dict[str, Any]) -> FlowName | None:
 
 
 def flow_option(function: Function) -> FlowName | None:
-    """What ``@action(flow=...)`` says; None where it says nothing."""
+    """Return what ``@action(flow=...)`` says; None where it says nothing."""
     mark = function.marked("action")
     given = mark.options.get("flow") if mark is not None else None
     return given if given in FLOWS else None
 
 
 def has_blocks(function: Function) -> bool:
-    """Whether steps of a function end elsewhere than at ``yield``."""
+    """Return whether steps of a function end elsewhere than at ``yield``."""
     if flow_option(function) not in (None, "atomic"):
         return True
     return holds_blocks(function.node, function.module.namespace)
 
 
 def holds_blocks(node: ast.AST, namespace: dict[str, Any]) -> bool:
-    """Whether there are blocks inside a node."""
+    """Return whether there are blocks inside a node."""
     return any(isinstance(n, ast.With) and flow_of(n, namespace) is not None for n in walk(node))
 
 

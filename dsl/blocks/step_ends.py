@@ -154,7 +154,9 @@ class Threads(Notes):
         return statement("if TEST:\n STOP", at, TEST=self._ask(word, at), STOP=stop)
 
     def after_statement(self, status: Status, flow: str, more: bool, at: ast.AST) -> Made:
-        """What the end of a statement does: nothing left to run, the function ends with it."""
+        """Return what the end of a statement does: nothing left to run, the function ends
+        with it.
+        """
         if flow != "serial" or "T" not in status:
             return [], status
         if more:
@@ -162,7 +164,9 @@ class Threads(Notes):
         return self._note("over", at), (status - ACTED) | OVER
 
     def after_block(self, status: Status, flow: str, at: ast.AST) -> Made:
-        """What the end of a nested block does: the run is suspended even with nothing left."""
+        """Return what the end of a nested block does: the run is suspended even with
+        nothing left.
+        """
         if flow != "serial" or "T" not in status:
             return [], status
         return self._stop_where(status, ACTED, at)
@@ -221,7 +225,7 @@ class Threads(Notes):
         return [*made, *stop], after
 
     def _called(self, node: ast.stmt) -> ast.expr | None:
-        """What may be a call of a function that gives way."""
+        """Return what may be a call of a function that gives way."""
         return node.value if isinstance(node, ast.Assign | ast.Expr) else None
 
     def _callees(self, value: ast.expr | None) -> list[tree.Func]:

@@ -1,4 +1,4 @@
-"""What a step has done so far, for serial and parallel flows.
+"""The record of a step so far, for serial and parallel flows.
 
 There a step ends after a statement that counts as doing something, and in .fizz text a step that
 does nothing does not exist. Where that is known beforehand nothing is asked here; where it depends
@@ -58,42 +58,44 @@ def settles() -> None:
 
 
 def chooses() -> None:
-    """What follows was chosen: what was done before no longer counts."""
+    """Return what follows was chosen: what was done before no longer counts."""
     binding.step = "idle"
 
 
 def ends(how: str) -> None:
-    """How a function ended: by ``"return"``, or because it ``"fell"`` off its end."""
+    """Return how a function ended: by ``"return"``, or because it ``"fell"`` off its end."""
     binding.ended = how
 
 
 def acted() -> bool:
-    """Whether something was done in this step."""
+    """Return whether something was done in this step."""
     return binding.step == "acted"
 
 
 def gives_way() -> bool:
-    """Whether the function called last is over with this step."""
+    """Return whether the function called last is over with this step."""
     return binding.step == "over"
 
 
 def done() -> bool:
-    """Whether something was done in this step, here or in a function that is over with it."""
+    """Return whether something was done in this step, here or in a function that is over
+    with it.
+    """
     return binding.step in ("acted", "over")
 
 
 def fell() -> bool:
-    """Whether something was done, and the function called last fell off its end."""
+    """Return whether something was done, and the function called last fell off its end."""
     return binding.ended == "fell" and binding.step == "acted"
 
 
 def took() -> bool:
-    """Whether this is a step at all."""
+    """Return whether this is a step at all."""
     return binding.step != "idle"
 
 
 def remaining(elements: list[Any]) -> Any:
-    """What a loop in any order has before it."""
+    """Return what a loop in any order has before it."""
     return Bag(elements) if all(map(_is_plain, elements)) else elements
 
 
@@ -110,7 +112,7 @@ def turn_of(left: Any, chosen: Any) -> Any:
 
 
 def without_turn(left: Any, chosen: Any) -> Any:
-    """What remains after the chosen turn."""
+    """Return what remains after the chosen turn."""
     if isinstance(left, list):
         return left[:chosen] + left[chosen + 1 :]
     rest = left.copy()
@@ -128,5 +130,7 @@ _QUESTIONS = (acted, gives_way, done, fell)
 
 
 def asks_for_notes(node: ast.expr, namespace: dict[str, Any]) -> bool:
-    """Whether an expression is one of the questions here that are false when a step begins."""
+    """Return whether an expression is one of the questions here that are false when a
+    step begins.
+    """
     return isinstance(node, ast.Call) and meaning(node.func, namespace) in _QUESTIONS

@@ -155,12 +155,12 @@ def flow_and_body(node: Act | Func) -> tuple[FlowName, list[ast.stmt]]:
 
 
 def gives_nothing(node: ast.Return) -> bool:
-    """Whether a return gives None."""
+    """Return whether a return gives None."""
     return node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None)
 
 
 def is_text(statement: ast.stmt) -> bool:
-    """Whether a statement is only a string."""
+    """Return whether a statement is only a string."""
     return (
         isinstance(statement, ast.Expr)
         and isinstance(statement.value, ast.Constant)
@@ -188,5 +188,5 @@ def passed(status: Status) -> Status:
 
 
 def certainly_some(options: ast.expr) -> bool:
-    """Whether a choice certainly has options."""
+    """Return whether a choice certainly has options."""
     return isinstance(options, ast.List | ast.Tuple) and len(options.elts) > 0

@@ -99,7 +99,7 @@ class _WithBlocks(Translation):
         return [f for f in self._functions() if id(f) not in at_once]
 
     def written(self, node: ast.AST) -> bool:
-        """Whether a function is written with blocks."""
+        """Return whether a function is written with blocks."""
         return _place(node) in self.wanted
 
     def _result(self, node: ast.AST, suspended: bool) -> str:
@@ -211,7 +211,7 @@ def _differing(made: _WithBlocks, module: ast.Module, plain: ast.Module) -> Plac
 
 
 def _asks(node: ast.FunctionDef) -> bool:
-    """Whether a function asks for the notes of a step."""
+    """Return whether a function asks for the notes of a step."""
     return any(isinstance(n, ast.Call) and _called(n) in _QUESTIONS for n in walk(node))
 
 

@@ -1,4 +1,4 @@
-"""What the names of a .fizz specification stand for: constants, state, fields, functions."""
+"""The meanings of the names of a .fizz specification: constants, state, fields, functions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RoleInfo:
 
     @property
     def crashes(self) -> bool:
-        """Whether ``@state(...)`` says what instances lose in a crash."""
+        """Return whether ``@state(...)`` says what instances lose in a crash."""
         return any(_is_state(d) for d in self.node.decorators)
 
     @property
@@ -83,7 +83,7 @@ class Names:
 
     @property
     def init(self) -> tree.Act | tree.InitStanza | None:
-        """What gives the initial states."""
+        """Return what gives the initial states."""
         found = self.members.get("Init")
         if isinstance(found, tree.Act):
             return found
@@ -142,7 +142,7 @@ def body_of(block: list[ast.stmt]) -> list[ast.stmt]:
 
 
 def is_one_block(block: list[ast.stmt]) -> bool:
-    """Whether a block is only a flow block, whose flow then counts."""
+    """Return whether a block is only a flow block, whose flow then counts."""
     kept = [s for s in block if not tree.is_text(s)]
     return len(kept) == 1 and isinstance(kept[0], tree.FlowBlock)
 
@@ -202,14 +202,14 @@ def _members(info: RoleInfo) -> None:
 
 
 def self_targets(node: ast.AST) -> Iterator[ast.Attribute]:
-    """Where something is assigned to ``self.something``."""
+    """Return where something is assigned to ``self.something``."""
     for target in all_targets([node]):
         if isinstance(target, ast.Attribute) and is_self(target):
             yield target
 
 
 def is_self(node: ast.AST) -> bool:
-    """Whether a node is ``self.something``."""
+    """Return whether a node is ``self.something``."""
     return isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "self"
 
 
@@ -259,7 +259,9 @@ def _used(names: Names) -> None:
 
 
 def _kinds(names: Names) -> None:
-    """Which sort of container every assignment to a state variable or field gives, if certain."""
+    """Return which sort of container every assignment to a state variable or field gives, if
+    certain.
+    """
     owners: list[tuple[str, ast.AST]] = [("", names.module)]
     owners += [(name, info.node) for name, info in names.roles.items()]
     for owner, node in owners:
@@ -298,7 +300,7 @@ def kind_of(value: ast.expr, own: Set[str]) -> str:
 
 
 def gives(node: ast.AST) -> bool:
-    """Whether a function returns values."""
+    """Return whether a function returns values."""
     return any(isinstance(p, ast.Return) and p.value is not None for p in walk(node))
 
 
@@ -336,7 +338,7 @@ def called_at_once(names: Names) -> set[int]:
 
 
 def _runs(names: Names) -> tuple[set[int], set[int]]:
-    """What Init reaches, and what everything else reaches (by identity)."""
+    """Return what Init reaches, and what everything else reaches (by identity)."""
     others: list[ast.stmt] = [m for i in names.roles.values() for m in i.members.values()]
     others = [m for m in others if isinstance(m, tree.Act)]
     kinds = tree.Act | tree.Assertion | tree.Invariants

@@ -120,7 +120,7 @@ class Compiler(InOrder):
             breaks.append(at)
 
     def match(self, node: ast.Match) -> None:
-        """Which case it is comes first, then the statements of that one."""
+        """Return which case it is comes first, then the statements of that one."""
         which, bodies = self.temporary("case"), [case.body for case in node.cases]
         node.subject = self.pulled(node.subject)
         for number, case in enumerate(node.cases):
@@ -204,7 +204,7 @@ class Compiler(InOrder):
         node.body = [*both, *node.body]
 
     def is_python(self, word: str) -> bool:
-        """Whether a name means Python's own."""
+        """Return whether a name means Python's own."""
         return word not in self.locals and word not in self.function.module.namespace
 
     def iterated(self, node: ast.For) -> tuple[Code, list[str], str, str]:
@@ -245,7 +245,9 @@ class Compiler(InOrder):
 
 
 def _is_still(name: str, body: list[ast.stmt]) -> bool:
-    """Whether a local that statements mention is the same object after them: ``+=`` keeps it."""
+    """Return whether a local that statements mention is the same object after them: ``+=`` keeps
+    it.
+    """
     inside = ast.Module([copied(n) for n in body], [])
     for node in walk(inside):
         if isinstance(node, ast.AugAssign):

@@ -163,7 +163,7 @@ def closures(statement: ast.AST) -> dict[str, set[str]]:
 
 
 def _late(node: ast.AST) -> list[ast.AST]:
-    """What in a value is evaluated later: not what is given to a call, which uses it up."""
+    """Return what in a value is evaluated later: not what is given to a call, which uses it up."""
     if isinstance(node, ast.Lambda | ast.GeneratorExp):
         return [node]
     if isinstance(node, ast.Call) and getattr(node.func, "id", "") not in LATE:

@@ -1,4 +1,4 @@
-"""What a suspended run keeps of its locals, and how they come back.
+"""The locals that a suspended run keeps, and their restoration.
 
 Of a value a copy is kept. A reference to something in the state is kept as its place and bound
 again. Lists, dicts, sets, bags and records that are not part of the state, or no longer, can be
@@ -80,7 +80,7 @@ def _copy_of(value: Any) -> Any:
 
 
 def listed(values: Any) -> FrozenList:
-    """What a loop has still to go through."""
+    """Return what a loop has still to go through."""
     if isinstance(values, set | frozenset):
         values = ordered(values)
     return FrozenList(keep(v) for v in values)
@@ -172,7 +172,9 @@ _NO_LIST = "Go through a list: for x in list(...). It is made at once, before th
 
 
 def made_by_turns(what: str) -> tuple[str, str]:
-    """What is wrong with a loop over something that makes its elements later, and what to do."""
+    """Return what is wrong with a loop over something that makes its elements later, and what to
+    do.
+    """
     return f"a loop with a yield in it goes through {what}, made turn by turn", _NO_LIST
 
 
@@ -182,7 +184,9 @@ def turns(values: Any) -> Iterator[Any]:
 
 
 def begun(given: tuple[Any, Any], one: Instruction) -> Any:
-    """What a loop keeps at its beginning, of what it goes through and what that belongs to."""
+    """Return what a loop keeps at its beginning, of what it goes through and what that
+    belongs to.
+    """
     values, source = given
     if isinstance(values, Iterator | Record):  # its __iter__ says what comes next, turn by turn
         what, help = made_by_turns(f"'{values.__class__.__name__}'")
@@ -228,7 +232,7 @@ REST = "@left"
 
 
 def shown(code: Mapping[str, FlowCode], held: Any) -> Any:
-    """What a slot of suspended runs holds; a list where there can be several.
+    """Return what a slot of suspended runs holds; a list where there can be several.
 
     ``at`` says in which line a run goes on, of each function that it is in. Then come its locals,
     those of inner functions with the name of the function before them. ``left`` are the
@@ -241,7 +245,9 @@ def shown(code: Mapping[str, FlowCode], held: Any) -> Any:
 
 
 def is_run(code: Mapping[str, FlowCode], value: Any) -> bool:
-    """Whether a value that was chosen is a suspended run: which of several goes on, or crashes."""
+    """Return whether a value that was chosen is a suspended run: which of several goes on, or
+    crashes.
+    """
     return (
         type(value) is tuple
         and len(value) > 0

@@ -119,7 +119,7 @@ class InOrder:
 
     # -- calls inside expressions ---------------------------------------------------------------
     def pulled(self, node: ast.expr) -> ast.expr:
-        """What is left of an expression when the calls in it have been done."""
+        """Return what is left of an expression when the calls in it have been done."""
         if not yields(node):
             return node
         match node:
@@ -169,7 +169,7 @@ class InOrder:
         return self.saved(node)
 
     def stays(self, node: ast.expr, rebound: frozenset[str]) -> bool:
-        """Whether an expression has the same value after other things were evaluated."""
+        """Return whether an expression has the same value after other things were evaluated."""
         match node:
             case ast.Constant():
                 return True
@@ -225,7 +225,7 @@ class InOrder:
         return with_places(ast.copy_location(ast.BoolOp(ast.And(), values), node))
 
     def comprehension(self, node: ast.expr) -> ast.expr:
-        """What a comprehension goes through is evaluated outside of it, and before."""
+        """Return what a comprehension goes through is evaluated outside of it, and before."""
         assert isinstance(node, _SCOPES)
         node.generators[0].iter = self.pulled(node.generators[0].iter)
         if yields(node):

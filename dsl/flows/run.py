@@ -129,7 +129,7 @@ class Flows:
 
     @property
     def guarded(self) -> bool:
-        """Whether every action has a guard of this class: see `enter`."""
+        """Return whether every action has a guard of this class: see `enter`."""
         return self.limit is not None or self.most_starts is not None
 
     def enter(self) -> None:
@@ -146,11 +146,11 @@ class Flows:
             current_view().set(STARTS, starts + 1)
 
     def used_up(self) -> bool:
-        """Whether no action may start any more on this path."""
+        """Return whether no action may start any more on this path."""
         return self.most_starts is not None and current_view().get(STARTS) == self.most_starts
 
     def idle(self) -> bool:
-        """Whether nothing is suspended, where runs in flight are counted."""
+        """Return whether nothing is suspended, where runs in flight are counted."""
         return current_view().get(RUNNING) is ABSENT
 
     def crash(self, slot: Path) -> None:
@@ -213,7 +213,7 @@ class Flows:
             self._count(len(left) - len(runs))
 
     def _may_call(self, action: str, other: type) -> bool:
-        """Whether an action may be suspended in a function of another role."""
+        """Return whether an action may be suspended in a function of another role."""
         pending, seen = [action], set()
         while pending:
             qualified = pending.pop()
@@ -296,7 +296,9 @@ class Flows:
     def _meant(
         self, callee: str, arguments: tuple[Any, ...]
     ) -> tuple[Function | None, tuple[Any, ...]]:
-        """What a call means, and the arguments without what was before the dot if it takes none."""
+        """Return what a call means, and the arguments without what was before the dot if it takes
+        none.
+        """
         if callee[:1] != ".":
             return self.named.get(callee), arguments
         receiver = arguments[0]
@@ -340,7 +342,7 @@ class Frame:
 
 
 def slot_of(actor: Any, name: str) -> Path:
-    """Where the suspended runs of a flow are."""
+    """Return where the suspended runs of a flow are."""
     if isinstance(actor, Role):
         return (type(actor).__name__, actor.index, "@flow", name)
     return ("@module", 0, "@flow", name)

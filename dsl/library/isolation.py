@@ -163,7 +163,7 @@ def _one_rw(
 
 
 def adjacent_rw(cycle: Sequence[Edge]) -> bool:
-    """Whether snapshot isolation allows the cycle: two of its rw edges are adjacent."""
+    """Return whether snapshot isolation allows the cycle: two of its rw edges are adjacent."""
     kinds = [e.kind for e in cycle]
     following = [*kinds[1:], kinds[0]]
     return len(kinds) > 1 and ("rw", "rw") in zip(kinds, following, strict=True)
@@ -244,7 +244,9 @@ class Transaction:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a level holds; if not, the cycle (or the one edge of an impossible read)."""
+    """The verdict on a level; if it does not hold, the cycle (or the one edge of an
+    impossible read).
+    """
 
     holds: bool
     anomaly: str = ""
@@ -315,7 +317,9 @@ def judge(
     *,
     clock_error: float = 0.0,
 ) -> Verdict:
-    """Whether the history is of the level; if not, the most specific anomaly and its cycle."""
+    """Return whether the history is of the level; if not, the most specific anomaly and
+    its cycle.
+    """
     impossible = impossible_read(transactions)
     if impossible is not None:
         return impossible

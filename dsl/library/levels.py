@@ -37,12 +37,12 @@ class Level:
 
     @property
     def serial(self) -> bool:
-        """Whether transactions run one after another."""
+        """Return whether transactions run one after another."""
         return self.rule == SERIAL
 
     @property
     def weak(self) -> bool:
-        """Whether it is weaker than snapshot isolation."""
+        """Return whether it is weaker than snapshot isolation."""
         return self.rule not in (SNAPSHOT, SERIAL)
 
 
@@ -98,7 +98,7 @@ def weaker(name: str) -> frozenset[str]:
 
 
 def implies(strong: str, weak: str) -> bool:
-    """Whether each history of level `strong` is also one of level `weak`."""
+    """Return whether each history of level `strong` is also one of level `weak`."""
     return weak in weaker(strong)
 
 

@@ -1,4 +1,4 @@
-"""What a store's clients were told, in the shape in which a spec hands it over.
+"""The answers that a store's clients got, in the shape that a spec hands over.
 
 A spec of a store that says `def recorded_history() -> tuple[Recorded, ...]` can be asked for the
 history of any of its states: `judged` gives the verdict with the store's own version order, and
@@ -28,7 +28,7 @@ MADE = ("commit", "recover")  # events that make all writes versions
 
 
 class Did(NamedTuple):
-    """What a transaction of a session has done so far."""
+    """The operations of a session's transaction so far."""
 
     session: Scalar
     name: Scalar
@@ -55,7 +55,7 @@ class Recorded(NamedTuple):
 
 
 def did(session: Scalar, name: Scalar, ops: Iterable[Op]) -> Did:
-    """What a transaction has done so far."""
+    """Return what a transaction has done so far."""
     return Did(session, name, tuple(ops))
 
 
@@ -98,7 +98,7 @@ def log_of(history: Iterable[Recorded]) -> tuple[list[Event], list[Did]]:
 
 
 def version_order(events: Iterable[Event], work: Iterable[Did]) -> dict[Scalar, tuple[Scalar, ...]]:
-    """Who wrote the versions of each key, oldest first: a commit makes all writes versions.
+    """Return who wrote the versions of each key, oldest first: a commit makes all writes versions.
 
     Each "publish" before the commit has made a version of one key, in the order of the keys.
     """
@@ -170,7 +170,9 @@ def _read(
 
 
 def reads_own_writes(ops: Iterable[Op]) -> bool:
-    """Whether each read of a key that the transaction itself has written returns its last write."""
+    """Return whether each read of a key that the transaction itself has written returns its last
+    write.
+    """
     mine: dict[Scalar, Scalar | None] = {}
     for kind, key, value in ops:
         if kind == "w":

@@ -1,4 +1,7 @@
-"""What lowered code calls. Each function means what the source it stands for means."""
+"""The functions that lowered code calls.
+
+Each function means what the source it stands for means.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ _PLAIN = (bool, int, str, type(None))
 
 
 def is_plain(value: Any) -> bool:
-    """Whether a value has no parts: where it comes from makes no difference."""
+    """Return whether a value has no parts: where it comes from makes no difference."""
     return type(value) in _PLAIN or isinstance(value, Role | Enum)
 
 
@@ -110,8 +113,8 @@ def augment(target: Any, name: str, sign: str, value: Callable[[], Any]) -> None
 
 
 def _change_of(target: Any, name: str) -> Callable[[object, Callable[[Any], Any]], None] | None:
-    """What updates a field, or a part of a record, by a key and a function; None where it may have
-    no value, or is no number or string.
+    """Return what updates a field, or a part of a record, by a key and a function; None where it
+    may have no value, or is no number or string.
     """
     if isinstance(target, Role):
         field = type(target).__dict__.get(name) or getattr(type(target), name, None)
@@ -203,7 +206,9 @@ class _Asked:
 
 
 def _given(function: Callable[..., Any], arguments: tuple[Any, ...]) -> tuple[Any, int]:
-    """What a function gives, and how often it is held: more often if somebody else does too."""
+    """Return what a function gives, and how often it is held: more often if somebody else
+    does too.
+    """
     result = function(*arguments)
     return result, sys.getrefcount(result)
 

@@ -175,7 +175,7 @@ class _Splitter:
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    """Whether two things are one, or equal and made of what does not change."""
+    """Return whether two things are one, or equal and made of what does not change."""
     if one is other or type(one) is not type(other):
         return one is other
     if isinstance(one, tuple):

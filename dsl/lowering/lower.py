@@ -55,7 +55,7 @@ class Lowering:
             install(function, Old.of(function).visit(node))
 
     def may_write(self, function: Function, node: ast.expr) -> bool:
-        """Whether evaluating an expression may do more than look, or binds names."""
+        """Return whether evaluating an expression may do more than look, or binds names."""
         if _binds(node) or self.operators_write:
             return True
         return self.effects.of_part(node, function) == "effects"
@@ -66,7 +66,7 @@ class Lowering:
 
 
 def _binds(node: ast.expr) -> bool:
-    """Whether evaluating an expression binds names or gives way."""
+    """Return whether evaluating an expression binds names or gives way."""
     return any(isinstance(n, ast.NamedExpr | ast.Yield | ast.YieldFrom) for n in walk(node))
 
 
@@ -117,7 +117,7 @@ class Rewriter(Transformer):
         return ast.copy_location(runtime_call(how, [node.func, *node.args]), node)
 
     def _makes_options(self, node: ast.Call) -> bool:
-        """Whether a call is an `any_of` of what is made there, of nothing in the state."""
+        """Return whether a call is an `any_of` of what is made there, of nothing in the state."""
         name, namespace = getattr(node.func, "id", ""), self.function.module.namespace
         if name in self.locals or namespace.get(name) is not any_of or len(node.args) != 1:
             return False
@@ -128,7 +128,9 @@ class Rewriter(Transformer):
         return pure and not _binds(options)
 
     def _remembered(self, node: ast.Call) -> bool:
-        """Whether a call is of a spec function that only reads, and gives something to remember."""
+        """Return whether a call is of a spec function that only reads, and gives something to
+        remember.
+        """
         if node.keywords or any(isinstance(a, ast.Starred | ast.Lambda) for a in node.args):
             return False
         if self.lowering.effects.of_call(node, self.function) != "reads":

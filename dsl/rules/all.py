@@ -53,7 +53,7 @@ def check_tree(tree: SpecTree, mistakes: Mistakes) -> None:
 
 
 def allowed(loading: Loading, warning: SpecError) -> bool:
-    """Whether the line of a warning says ``# allow SW603``."""
+    """Return whether the line of a warning says ``# allow SW603``."""
     for module in loading.modules:
         if warning.at is not None and module.source.path == warning.at.file:
             line = source_lines(module.source.text)[warning.at.line - 1]

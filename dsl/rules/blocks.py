@@ -82,7 +82,7 @@ def _check_item(checked: Checked, node: ast.With, item: ast.withitem, flow: str)
 
 
 def _check_around(checked: Checked, node: ast.With, flow: str) -> None:
-    """What a block is in: statements that a flow can stop in."""
+    """Return what a block is in: statements that a flow can stop in."""
     at: ast.AST | None = checked.parents.get(node)
     while at is not None and at is not checked.function.node:
         kind = type(at).__name__.lower()

@@ -219,7 +219,7 @@ def check_truths(tree: SpecTree, mistakes: Mistakes) -> None:
 
 
 class _Asked:
-    """What one function asks for its truth."""
+    """The truth tests of one function."""
 
     def __init__(self, tree: SpecTree, function: Function) -> None:
         self.tree = tree
@@ -252,7 +252,7 @@ class _Asked:
                 yield from _parts(elt)
 
     def means(self, node: ast.expr) -> Any:
-        """What a name stands for; None for a local."""
+        """Return what a name stands for; None for a local."""
         if isinstance(node, ast.Name):
             found = self.names.get(node.id, getattr(builtins, node.id, None))
             return None if node.id in self.locals else found
@@ -277,13 +277,13 @@ class _Asked:
 
 
 def _is_asking(value: Any) -> bool:
-    """Whether this is ``bool`` or ``require``."""
+    """Return whether this is ``bool`` or ``require``."""
     own = str(attribute(value, "__module__", "")).startswith("statewalk.dsl")
     return value is bool or (own and attribute(value, "__name__", "") == "require")
 
 
 def _parts(node: ast.expr) -> Iterator[ast.expr]:
-    """What decides about the truth of an expression."""
+    """Return what decides about the truth of an expression."""
     match node:
         case ast.BoolOp(values=values):
             for value in values:

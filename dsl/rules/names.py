@@ -295,7 +295,7 @@ def _global(checked: Checked, node: ast.Global, name: str) -> None:
 
 
 def field_instead(name: str, value: object) -> str:
-    """How to write a variable of a module as a part of the state."""
+    """Return how to write a variable of a module as a part of the state."""
     if holds_roles(value):
         return (
             "The instances of a class are made on module level, outside of functions:\n"
@@ -308,7 +308,7 @@ def field_instead(name: str, value: object) -> str:
 
 
 def holds_roles(value: object) -> bool:
-    """Whether something is a role, or a container with one in it."""
+    """Return whether something is a role, or a container with one in it."""
     if isinstance(value, dict):
         return any(map(holds_roles, value.values()))
     if isinstance(value, list | tuple | set | frozenset):

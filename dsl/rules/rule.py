@@ -1,4 +1,6 @@
-"""What the static rules share: a function under inspection, its types, a way to complain."""
+"""The common base of the static rules: a function under inspection, its types, a way to
+complain.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ class Checked:
 
     @property
     def is_property(self) -> bool:
-        """Whether it is a property, or the part of a `leads_to` or `until`."""
+        """Return whether it is a property, or the part of a `leads_to` or `until`."""
         return self.function.is_property or self.function.function in self.tree.led
 
     def wrong(

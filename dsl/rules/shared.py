@@ -1,4 +1,4 @@
-"""What steps change or remember outside the state: lists and records of a module, caches."""
+"""Checks for memory outside the state: lists and records of a module, caches."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class _Detached:
             known.forget(target)
 
     def _refers(self, value: ast.expr) -> bool:
-        """Whether an expression is a place that holds something that can change."""
+        """Return whether an expression is a place that holds something that can change."""
         at: ast.expr = value
         while isinstance(at, ast.Attribute):
             at = at.value
@@ -135,7 +135,7 @@ class _Detached:
                 self.checked.doubtful("SW608", said, root, help=help)
 
     def _seen_again(self, root: ast.Name, known: _Known) -> bool:
-        """Whether something looks at the name after its place was replaced."""
+        """Return whether something looks at the name after its place was replaced."""
         changed = {id(r) for n in walk(self.checked.function.node) if (r := _changed(n))}
         target = known.gone[root.id][1]
         since = (target.lineno, target.col_offset)
@@ -151,7 +151,9 @@ def _within(place: str, text: str) -> bool:
 
 
 def changed_in(node: ast.AST) -> ast.expr | None:
-    """What a node changes, if it is an assignment to a part of something or a changing method."""
+    """Return what a node changes, if it is an assignment to a part of something or a changing
+    method.
+    """
     if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
         return node.value
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -275,7 +277,7 @@ def _untyped(mistakes: Mistakes, cls: type, name: str, kind: str, at: Span) -> N
 
 
 def _is_known(cls: Any, name: str) -> bool:
-    """Whether a name is a field, or means something to Python."""
+    """Return whether a name is a field, or means something to Python."""
     return name in cls._fields or (name[:2] == "__" and name[-2:] == "__")
 
 
@@ -329,7 +331,7 @@ def _shown(node: ast.AST) -> str:
 
 
 def _holds_roles(value: Any, depth: int = 0) -> bool:
-    """Whether there are roles in a container, whose fields are the state."""
+    """Return whether there are roles in a container, whose fields are the state."""
     if isinstance(value, Role):
         return True
     if depth == _DEPTH:

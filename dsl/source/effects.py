@@ -1,4 +1,4 @@
-"""What the functions of a spec do: nothing but compute, look at the state, or more than that.
+"""The effects of a spec's functions: nothing but compute, look at the state, or more than that.
 
 Transitive and by resolved callee. The answers err on the safe side: a callee that cannot be
 resolved counts as writing. What a function does to its *arguments* counts as well, since they may
@@ -148,7 +148,9 @@ class Effects:
         return list(found.values())
 
     def asks_identity(self, function: Function) -> bool:
-        """Whether a function, or one that it calls, may ask if two things are the same one."""
+        """Return whether a function, or one that it calls, may ask if two things are the
+        same one.
+        """
         known = self._identity.get(id(function))
         if known is None:
             reached = self.reached_from(function)
@@ -173,7 +175,7 @@ class Effects:
         return [f for f, cls in own if issubclass(cls, owner) or issubclass(owner, cls)]
 
     def receivers(self, function: Function) -> Receivers:
-        """What is known of the receivers of attributes in a function."""
+        """Return what is known of the receivers of attributes in a function."""
         return self._scans[id(function)].types
 
     def function_of(self, value: Any) -> Function | None:
@@ -203,7 +205,7 @@ class _Scan:
         self.nested = nested_functions(function.node)
 
     def _constructs(self, call: ast.Call) -> bool:
-        """Whether a call makes a new value that nobody else has."""
+        """Return whether a call makes a new value that nobody else has."""
         name = getattr(call.func, "id", "")
         found = self.namespace.get(name)
         if isinstance(found, type):
@@ -212,13 +214,13 @@ class _Scan:
         return found is replace or (python and name in ("list", "set", "dict", "sorted"))
 
     def causes(self, root: ast.AST | None = None) -> Iterator[Cause]:
-        """What a node does, or the whole function."""
+        """Return what a node does, or the whole function."""
         nodes = own_nodes(self.function.node) if root is None else walk(root)
         for node in nodes:
             yield from self.cause(node)
 
     def cause(self, node: ast.AST) -> Iterator[Cause]:
-        """What one node does, without the nodes inside it."""
+        """Return what one node does, without the nodes inside it."""
         called = [f for name in called_by_python(node) for f in self.effects.methods(name)]
         if called:
             yield Cause(node, "pure", callees=tuple(called), unsure=True)
@@ -253,7 +255,7 @@ class _Scan:
         return isinstance(node, ast.Name) and node.id in self.fresh
 
     def _in_state(self, node: ast.expr) -> bool:
-        """Whether a place is surely reached through a field."""
+        """Return whether a place is surely reached through a field."""
         at: ast.AST = node
         while isinstance(at, ast.Attribute | ast.Subscript):
             if isinstance(at, ast.Attribute) and self.types.owners(at):
@@ -262,7 +264,7 @@ class _Scan:
         return False
 
     def call(self, node: ast.Call) -> Iterator[Cause]:
-        """What is called, without the arguments."""
+        """Return what is called, without the arguments."""
         func, text = node.func, f"{ast.unparse(node.func)}(...)"
         if isinstance(func, ast.Name):
             yield self._named_call(node, func.id, text)
@@ -369,6 +371,6 @@ class _Scan:
 
 
 def _is_getter(function: Function) -> bool:
-    """Whether a function runs when an attribute is read."""
+    """Return whether a function runs when an attribute is read."""
     names = [ast.unparse(d).rpartition(".")[2] for d in function.node.decorator_list]
     return any(name in ("property", "cached_property") for name in names)

@@ -158,7 +158,7 @@ class Asked:
             self._visit(node, namespace)
 
     def _only_says(self, value: ast.expr) -> bool:
-        """Whether an expression makes nothing that acts by itself."""
+        """Return whether an expression makes nothing that acts by itself."""
         calls = [n for n in walk(value) if isinstance(n, ast.Call)]
         made = [self.classes.get(getattr(call.func, "id", "")) for call in calls]
         return all(cls is not None and not {*cls.__mro__} & self.acting for cls in made)

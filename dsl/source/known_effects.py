@@ -67,7 +67,9 @@ def attribute(value: object, name: str, default: Any = None) -> Any:
 
 
 def is_pure_library(value: object) -> bool:
-    """Whether this is a function of a library that only computes: not an object that it made."""
+    """Return whether this is a function of a library that only computes: not an object that it
+    made.
+    """
     name, module = attribute(value, "__name__", ""), attribute(value, "__module__")
     library = str(module).partition(".")[0].lstrip("_")
     if library not in PURE_LIBRARIES or name in _DOING_LIBRARY:
@@ -135,7 +137,7 @@ def scalar_arguments(function: ast.FunctionDef) -> set[str]:
 
 
 def is_number(node: ast.AugAssign | ast.expr) -> bool:
-    """Whether this surely is a number, or takes one: a container is changed by no number."""
+    """Return whether this surely is a number, or takes one: a container is changed by no number."""
     match node:
         case ast.AugAssign(op=ast.Mult()):  # a list is repeated
             return False

@@ -74,11 +74,11 @@ class StandIn:
     code: types.CodeType
 
     def is_of(self, module: SpecModule, node: ast.FunctionDef) -> bool:
-        """Whether this is its definition, in whichever run of the spec."""
+        """Return whether this is its definition, in whichever run of the spec."""
         return (self.module.name, self.node.lineno) == (module.name, node.lineno)
 
     def function(self, original: Any, module: types.ModuleType) -> Any:
-        """What is defined instead of a function."""
+        """Return what is defined instead of a function."""
         names, defaults = vars(module), original.__defaults__
         made = types.FunctionType(self.code, names, original.__name__, defaults)
         made.__kwdefaults__ = original.__kwdefaults__
@@ -124,7 +124,7 @@ class Loading:
 
     @property
     def folders(self) -> tuple[str, str]:
-        """Where the modules of the spec are."""
+        """Return where the modules of the spec are."""
         return (self.folder, self.root)
 
     def start(self, source: Source) -> None:
@@ -384,7 +384,7 @@ def loading_of(
 
 
 def _too_early(error: BaseException, at: Span | None) -> SpecError:
-    """What only a step can do, asked for by the text of a module itself."""
+    """Return what only a step can do, asked for by the text of a module itself."""
     said = "The state is asked for" if isinstance(error, NeedsState) else "A guard is false"
     why = "There is no state yet: it begins with the fields' defaults and @init."
     help = "Do this in @init, an action or a property. An assumption on constants is an assert."

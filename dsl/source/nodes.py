@@ -133,7 +133,9 @@ def not_python(error: SyntaxError, path: str) -> SpecError:
 
 
 def longest_line(path: str, text: str) -> Span:
-    """Where a text is probably nested that Python's parser gives up on without saying where."""
+    """Return where a text is probably nested that Python's parser gives up on without
+    saying where.
+    """
     lines = source_lines(text)
     number = max(range(len(lines)), key=lambda i: len(lines[i]))
     return Span(path, number + 1 if len(lines[number]) > MAX_DEPTH else 1)
@@ -208,7 +210,7 @@ def _parts(kind: type[ast.AST]) -> tuple[frozenset[str], tuple[str, ...]]:
 
 
 def yields(node: ast.AST) -> bool:
-    """Whether there is a ``yield`` in a node, the functions that it defines aside."""
+    """Return whether there is a ``yield`` in a node, the functions that it defines aside."""
     pending = [node]
     while pending:
         node = pending.pop()
@@ -235,7 +237,7 @@ def placed(lines: list[str], at: ast.AST) -> list[ast.stmt]:
 
 
 def meaning(node: ast.expr, namespace: dict[str, Any]) -> Any:
-    """What a name of the module, or a name in a module that it imports, stands for."""
+    """Return what a name of the module, or a name in a module that it imports, stands for."""
     if isinstance(node, ast.Name):
         return namespace.get(node.id)
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
@@ -266,7 +268,7 @@ def made_text(node: ast.AST) -> list[ast.expr]:
 
 
 def leaves(node: ast.AST, in_loop: bool = False) -> bool:
-    """Whether a statement may jump out of itself: return, or leave an outer loop."""
+    """Return whether a statement may jump out of itself: return, or leave an outer loop."""
     if isinstance(node, ast.Return):
         return True
     if isinstance(node, ast.Break | ast.Continue):

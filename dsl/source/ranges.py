@@ -62,7 +62,7 @@ def check_ranges(tree: SpecTree, _: object, mistakes: Mistakes) -> None:
 
 
 def said(function: Function) -> str:
-    """What a function is to the reader."""
+    """Return what a function is to the reader."""
     marks = {m.kind for m in function.marks}
     word = "action" if "action" in marks else "property" if marks & PROPERTY_MARKS else "function"
     return f"the {word} '{function.name}'"
@@ -78,7 +78,7 @@ def warn_of_nothing(function: Function, why: str, at: ast.AST, mistakes: Mistake
 
 
 def no_instance(tree: SpecTree, role: type) -> str:
-    """That the text makes no instance of a role, and how it would; empty where it does."""
+    """Return a hint that the text makes no instance of a role; empty where it does."""
     name = role.__name__
     if any(
         name in (getattr(node.func, "id", ""), getattr(node.func, "attr", ""))
@@ -153,13 +153,13 @@ def _looked_up(
 
 
 def _value(value: Any) -> Any:
-    """What an action gets: a value, so that no run can change what the next one gets."""
+    """Return what an action gets: a value, so that no run can change what the next one gets."""
     frozen = freeze(value)
     return value if type(value) is frozenset else frozen
 
 
 def _is_own(function: Function, error: BaseException) -> bool:
-    """Whether a name that is not known means the role, or a field of it."""
+    """Return whether a name that is not known means the role, or a field of it."""
     if not isinstance(error, NameError) or function.owner is None:
         return False
     first = [*function.node.args.posonlyargs, *function.node.args.args][:1]

@@ -1,4 +1,4 @@
-"""Which names a function, and what is inside it, binds."""
+"""The names that a function and the scopes inside it bind."""
 
 from __future__ import annotations
 
@@ -161,5 +161,5 @@ def nonlocals(*nodes: ast.AST) -> set[str]:
 
 
 def defaults(node: ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
-    """What a function's arguments are where they are not given: evaluated outside of it."""
+    """Return what a function's arguments are where they are not given: evaluated outside of it."""
     return [*node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]

@@ -79,7 +79,7 @@ TELLING = {name: _telling_address(name) for name in _MAKING}
 
 
 def type_of(value: Any) -> type:
-    """What ``type(value)`` and ``value.__class__`` are in a spec."""
+    """Return what ``type(value)`` and ``value.__class__`` are in a spec."""
     kind = type(value)
     if kind in FROZEN or isinstance(value, DictView) or issubclass(kind, Reference):
         kind = value.__class__
@@ -162,7 +162,7 @@ def settled(value: Any) -> Any:
 
 
 def _is_ours(generator: GeneratorType[Any, Any, Any]) -> bool:
-    """Whether a generator is the spec's, whose sets are ordered, or has ended."""
+    """Return whether a generator is the spec's, whose sets are ordered, or has ended."""
     frame = generator.gi_frame
     return frame is None or frame.f_builtins.get("set") is OrderedSet
 
@@ -186,7 +186,9 @@ def _unsettled(value: Any) -> bool:
 
 
 def with_ordered_builtins(found: Mapping[str, Any]) -> dict[str, Any]:
-    """What there is in a spec's module without being imported, given what Python would have."""
+    """Return what there is in a spec's module without being imported, given what Python
+    would have.
+    """
     known: dict[str, Any] = {"set": OrderedSet, "frozenset": OrderedFrozenSet, **ASKING, **TELLING}
     del known["str"]  # also a type
     if found.get("type") is type:
@@ -301,7 +303,9 @@ class _Ordering(Transformer):
             keyword.value = _telling(value) if keyword.arg == "key" else value
 
     def _receiver(self, node: ast.Attribute) -> None:
-        """What is changed through a method is the thing itself, not an ordered copy of it."""
+        """Return what is changed through a method is the thing itself, not an ordered
+        copy of it.
+        """
         if isinstance(node.value, ast.Attribute) and node.value.attr not in _ASKED:
             self._receiver(node.value)
         else:

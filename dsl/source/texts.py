@@ -58,7 +58,7 @@ def searching(folder: str) -> Iterator[None]:
 
 
 def place_in_packages(path: Path) -> tuple[str, str]:
-    """Where the imports of a spec's main module start, and the package that it is in."""
+    """Return where the imports of a spec's main module start, and the package that it is in."""
     folder, package = path.resolve().parent, ""
     while (folder / "__init__.py").exists():
         package = f"{folder.name}.{package}" if package else folder.name
@@ -102,7 +102,7 @@ def package_of(file: Path, name: str) -> str:
 
 
 def lies_with(path: Path, folders: tuple[str, ...]) -> bool:
-    """Whether a module is its author's own: in `folders`, and not installed there."""
+    """Return whether a module is its author's own: in `folders`, and not installed there."""
     inside = any(path.is_relative_to(folder) for folder in folders)
     return inside and not _is_package(path)
 
@@ -115,7 +115,9 @@ def _is_package(path: Path) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_installed(file: str) -> bool:
-    """Whether a file came with Python, with a package, or with statewalk, and is no author's."""
+    """Return whether a file came with Python, with a package, or with statewalk, and is no
+    author's.
+    """
     path = Path(file)
     known = any(map(path.is_relative_to, (*_OURS, *_ENGINE)))
     return known or file.startswith("<frozen ") or _is_package(path)
@@ -132,12 +134,14 @@ def package_in(file: str) -> str:
 
 @lru_cache(maxsize=4096)
 def is_program(file: str) -> bool:
-    """Whether a file is statewalk's own; its library of models is not."""
+    """Return whether a file is statewalk's own; its library of models is not."""
     return any(map(Path(file).is_relative_to, _OURS))
 
 
 def is_authored(name: str) -> bool:
-    """Whether a module that Python imported is somebody's own: neither ours, nor installed."""
+    """Return whether a module that Python imported is somebody's own: neither ours, nor
+    installed.
+    """
     file = getattr(sys.modules.get(name), "__file__", None)
     if is_ours(name) or name == "__main__":
         return not is_ours(name)
@@ -145,8 +149,8 @@ def is_authored(name: str) -> bool:
 
 
 def is_spec_module(path: Path, package: str, folders: tuple[str, ...], seen: set[Path]) -> bool:
-    """Whether a module imports the language, or one in `folders` that does: both make it part of a
-    spec.
+    """Return whether a module imports the language, or one in `folders` that does: both make it
+    part of a spec.
 
     Modules installed elsewhere, Python's own among them, count when they do so themselves.
     """
@@ -175,12 +179,12 @@ _SERVICES = (
 
 
 def is_ours(module: str) -> bool:
-    """Whether a module is statewalk itself; its library of models is not."""
+    """Return whether a module is statewalk itself; its library of models is not."""
     return module.partition(".")[0] == "statewalk" and not module.startswith("statewalk.models")
 
 
 def _is_language(name: str) -> bool:
-    """Whether an imported name is of the language: who imports one is part of the spec."""
+    """Return whether an imported name is of the language: who imports one is part of the spec."""
     package, _, rest = name.partition(".")
     return package == "statewalk" and rest.partition(".")[0] not in ("", "checker", *_SERVICES)
 
@@ -230,7 +234,7 @@ class Source:
         return sha256(self.text.encode()).hexdigest()
 
     def span(self, node: ast.AST) -> Span:
-        """Where a node is."""
+        """Return where a node is."""
         return Span.of(node, self.path)
 
 
@@ -307,7 +311,7 @@ def _refuse_unread(source: Source) -> None:
 
 # -- heads of functions --------------------------------------------------------------------------
 def is_range(node: ast.expr | None) -> bool:
-    """Whether a default says over what its parameter ranges."""
+    """Return whether a default says over what its parameter ranges."""
     return isinstance(node, ast.Call) and getattr(node.func, "id", "") in _NAMES
 
 

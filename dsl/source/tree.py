@@ -68,13 +68,16 @@ class Function:
 
     @property
     def is_flow(self) -> bool:
-        """Whether it contains ``yield``. What Python calls, such as ``__iter__``, is no flow."""
+        """Return whether it contains ``yield``.
+
+        What Python calls, such as ``__iter__``, is no flow.
+        """
         asked = self.owner is not None and self.name[:2] == self.name[-2:] == "__"
         return self.is_generator and (not asked or self.name == "__call__")
 
     @property
     def is_generator(self) -> bool:
-        """Whether Python makes a generator of it."""
+        """Return whether Python makes a generator of it."""
         return any(map(yields, self.node.body))
 
     @property
@@ -221,7 +224,9 @@ def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _is_from(found: Any, node: ast.FunctionDef, module: SpecModule) -> bool:
-    """Whether a function was made by this definition, and not by one of the same name elsewhere."""
+    """Return whether a function was made by this definition, and not by one of the same name
+    elsewhere.
+    """
     code = attribute(found, "__code__")
     first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
     return code is None or (
@@ -249,7 +254,9 @@ def _read_class(tree: SpecTree, module: SpecModule, node: ast.ClassDef) -> None:
 
 
 def says_no_types(module: SpecModule) -> bool:
-    """Whether a module comes from a .fizz file, directly or converted: fields may hold anything."""
+    """Return whether a module comes from a .fizz file, directly or converted: fields may hold
+    anything.
+    """
     runtime = "statewalk.dsl.fizz.runtime.values"
     return any(getattr(v, "__module__", "") == runtime for v in module.namespace.values())
 
@@ -301,13 +308,13 @@ def definition_of(tree: SpecTree, cls: type) -> tuple[SpecModule, ast.ClassDef] 
 
 
 def class_span(tree: SpecTree, cls: type) -> Span | None:
-    """Where a class of a spec is written."""
+    """Return where a class of a spec is written."""
     found = definition_of(tree, cls)
     return found[0].source.span(found[1]) if found else None
 
 
 def field_span(tree: SpecTree, cls: type, name: str) -> Span | None:
-    """Where a field is declared; where the class is, if it is not found."""
+    """Return where a field is declared; where the class is, if it is not found."""
     for module, node in filter(None, (definition_of(tree, base) for base in cls.__mro__)):
         for item in statements(node.body):
             if isinstance(item, ast.AnnAssign) and getattr(item.target, "id", "") == name:
@@ -316,18 +323,18 @@ def field_span(tree: SpecTree, cls: type, name: str) -> Span | None:
 
 
 def may_crash(tree: SpecTree) -> bool:
-    """Whether instances of roles may crash, by themselves or because a step says so."""
+    """Return whether instances of roles may crash, by themselves or because a step says so."""
     nodes = ((n, f.module.namespace) for f in tree.functions for n in walk(f.node))
     calls = ((n.func, names) for n, names in nodes if isinstance(n, ast.Call))
     return crash_alone(tree) or any(meaning(c, names) is declare.crash for c, names in calls)
 
 
 def crash_alone(tree: SpecTree) -> bool:
-    """Whether instances with something to lose may crash at any time."""
+    """Return whether instances with something to lose may crash at any time."""
     return bool(tree.loading.declared.options.get("role_crashes", False))
 
 
 def is_old(node: ast.AST, namespace: dict[str, Any]) -> bool:
-    """Whether it is ``old(e)``, by any name that this has there."""
+    """Return whether it is ``old(e)``, by any name that this has there."""
     asked = node.func if isinstance(node, ast.Call) and len(node.args) == 1 else None
     return asked is not None and meaning(asked, namespace) is declare.old

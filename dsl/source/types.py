@@ -46,7 +46,7 @@ _MEMBERS = {
 
 
 class ElementOf(str):
-    """What something is that has no place of its own: "an element of the set self.inbox"."""
+    """The description of a value without a place of its own: "an element of the set self.inbox"."""
 
     __slots__ = ()
 
@@ -90,13 +90,15 @@ def element(hint: Any, text: str = "") -> Any:
 
 
 def _is_word(value: Any) -> bool:
-    """Whether it is Python's or the language's, and means what its name says."""
+    """Return whether it is Python's or the language's, and means what its name says."""
     module = str(attribute(value, "__module__", ""))
     return module == "builtins" or module.startswith("statewalk.dsl")
 
 
 def is_plain(node: ast.expr, receivers: Receivers) -> bool:
-    """Whether an expression surely gives a value or container, and neither role nor record."""
+    """Return whether an expression surely gives a value or container, and neither role
+    nor record.
+    """
     hint = _surely(node, receivers)
     return (typing.get_origin(hint) or hint) in _PLAIN
 

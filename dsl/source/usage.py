@@ -1,4 +1,4 @@
-"""What the functions of a spec do with its fields: who writes, who lists, who only asks pointwise.
+"""The uses of a spec's fields by its functions: who writes, who lists, who only asks pointwise.
 
 The answers choose the slots (see `dsl.view`) and what may be taken for constant. They err on the
 side of "written" and "listed": a field that is passed on, returned or bound to a name may be
@@ -29,7 +29,7 @@ _ELEMENTS_OF = frozenset({"get", "items", "values", "copy"})
 
 
 class Reach(IntEnum):
-    """What of a field can be changed by someone who got hold of what an expression gives."""
+    """The part of a field that can be changed through the value of an expression."""
 
     NOTHING = 0
     ELEMENTS = 1  # what it contains, as after ``sorted(self.jobs)``
@@ -39,7 +39,7 @@ class Reach(IntEnum):
 
 @dataclass
 class Usage:
-    """How the spec uses one field."""
+    """The uses of one field in a spec."""
 
     written: bool = False
     reach: Reach = Reach.NOTHING
@@ -133,7 +133,7 @@ def _asks_by_name(node: ast.AST) -> bool:
 
 
 def _hides_names(node: ast.AST) -> bool:
-    """Whether a node is a way to fields that does not name them in the text."""
+    """Return whether a node is a way to fields that does not name them in the text."""
     if isinstance(node, ast.Constant):
         return node.value in _HIDING if isinstance(node.value, str) else False
     word = getattr(node, "id", None) or getattr(node, "attr", None)
@@ -188,7 +188,7 @@ class _Uses:
         return name if self.types.python(name) is not None else ""
 
     def classify(self, node: ast.expr) -> Usage:
-        """What one mention of a field does."""
+        """Return what one mention of a field does."""
         parent = self.parents.get(node)
         stored = not isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
         stored |= isinstance(parent, ast.AugAssign) and parent.target is node
@@ -220,12 +220,12 @@ class _Uses:
         return Usage(reach=self.reach(node), listed=True, pointwise=False)
 
     def is_answered(self, node: ast.AST | None) -> bool:
-        """Whether a method of a record may run here that is not called by its name."""
+        """Return whether a method of a record may run here that is not called by its name."""
         names = called_by_python(node) if self.operators and node is not None else ()
         return not self.operators.isdisjoint(names)
 
     def reach(self, node: ast.AST) -> Reach:
-        """What can be changed by someone who got hold of what an expression denotes."""
+        """Return what can be changed by someone who got hold of what an expression denotes."""
         reach = Reach.ANYTHING
         while True:
             parent = self.parents.get(node)
@@ -265,7 +265,9 @@ class _Uses:
 
 
 def mentions(function: ast.AST) -> Iterator[tuple[ast.expr, ast.Attribute]]:
-    """Where attributes are named, as ``o.x`` or ``getattr(o, "x")``, each with its form ``o.x``."""
+    """Return where attributes are named, as ``o.x`` or ``getattr(o, "x")``, each with its form
+    ``o.x``.
+    """
     for node in walk(function):
         if isinstance(node, ast.Attribute):
             yield node, node
@@ -276,7 +278,7 @@ def mentions(function: ast.AST) -> Iterator[tuple[ast.expr, ast.Attribute]]:
 
 
 class Receivers:
-    """Which role classes an attribute's receiver can be, from declared types; by name where
+    """The possible role classes of an attribute's receiver, from declared types; by name where
     unknown.
 
     A local is known where all that binds it, in the function and inside of it, agrees.

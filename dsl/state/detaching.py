@@ -1,4 +1,4 @@
-"""What becomes of references when their place is replaced: they go on showing what was there.
+"""Detached references: after their place is replaced, they show the old value.
 
 References to one slot that are detached together share a `Cell`, which has a registry of its own,
 so that what is changed through one of them is seen through the others.
@@ -41,7 +41,7 @@ def with_at(value: Any, sub: Sub, new: Any) -> Any:
 
 
 class Cell:
-    """What a replaced place held; shared by all references that were detached together.
+    """The old value of a replaced place; shared by all references that were detached together.
 
     ``references`` are those by their steps, as `Binding.references` has those of a place in the
     state.
@@ -64,7 +64,7 @@ class Cell:
 
 
 class Fixed(Cell):
-    """What a constant field holds, for good. ``place`` names it."""
+    """The value of a constant field. ``place`` names it."""
 
     __slots__ = ("_place",)
 

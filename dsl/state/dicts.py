@@ -27,7 +27,7 @@ from statewalk.dsl.view import Path
 
 
 class DictView:
-    """What the three share."""
+    """The common base of the three views."""
 
     __slots__ = ("_of",)
 
@@ -105,7 +105,10 @@ _MISSING = object()
 
 
 class _DictMethods:
-    """What both sorts of dict share. They get, set, remove, look for and go through keys."""
+    """The common base of both sorts of dict.
+
+    They get, set, remove, look for and go through keys.
+    """
 
     __slots__ = ()
 

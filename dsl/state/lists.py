@@ -31,7 +31,9 @@ class Sized(Reference):
         return bool(self._by_equality(("in", intern_key(e)), lambda v: e in v))
 
     def _asked(self, element: object) -> Any:
-        """What is looked for: in a set, or among keys, only what Python can look up there."""
+        """Return what is looked for: in a set, or among keys, only what Python can look
+        up there.
+        """
         return hashable(element)
 
     def copy(self) -> Any:
@@ -278,18 +280,18 @@ def as_index(index: Any) -> int:
 
 
 def index_in(items: list[Any], element: Any, start: int, stop: int) -> int:
-    """Where an element is first, between two places; -1 where it is not."""
+    """Return where an element is first, between two places; -1 where it is not."""
     return items.index(element, start, stop) if element in items[start:stop] else -1
 
 
 def _deleted(index: slice, size: int, old: int) -> int | None:
-    """Where an element is after ``del items[index]``."""
+    """Return where an element is after ``del items[index]``."""
     gone = range(size)[index]
     return None if old in gone else old - sum(at < old for at in gone)
 
 
 def _replaced(index: slice, size: int, new: int, old: int) -> int | None:
-    """Where an element is after ``items[index] = new items``."""
+    """Return where an element is after ``items[index] = new items``."""
     gone = range(size)[index]
     if old in gone:
         return None

@@ -1,4 +1,4 @@
-"""What the modules of a spec hold besides the state: noted when it is loaded, then looked at again.
+"""Module contents besides the state: recorded at loading, then compared.
 
 Noted is whatever code of the spec can get hold of and change: variables of its modules and of its
 helpers, attributes of classes, objects and functions, defaults, closures, and what is in
@@ -47,7 +47,7 @@ _PARTS = (tuple, type(gc.get_referents(tee(())[0])[-1]))
 
 
 def progress(iterator: Any) -> list[Any]:
-    """How far an iterator of Python's own is, and what it still refers to."""
+    """Return how far an iterator of Python's own is, and what it still refers to."""
     at: Any = None
     if type(iterator) is GeneratorType:
         at = iterator.gi_frame and iterator.gi_frame.f_lasti
@@ -66,7 +66,7 @@ def progress(iterator: Any) -> list[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """What a position says by itself; what it refers to is looked at on its own."""
+    """Return what a position says by itself; what it refers to is looked at on its own."""
     if type(value) is tuple:
         return tuple(_plain(v) for v in value)
     return value if type(value) in SCALARS else type(value).__name__
@@ -82,7 +82,7 @@ def remembered(cache: Any) -> list[Any]:
 
 
 def in_cell(cell: CellType) -> list[Any]:
-    """What a variable around a function has, if it has a value."""
+    """Return what a variable around a function has, if it has a value."""
     try:
         return [cell.cell_contents]
     except ValueError:
@@ -101,7 +101,7 @@ def in_slots(value: Any, slots: Mapping[str, MemberDescriptorType]) -> list[Any]
 
 
 def in_array(value: Any) -> bytes | None:
-    """What is in an array, of whatever library."""
+    """Return what is in an array, of whatever library."""
     try:
         return memoryview(value).tobytes()
     except (TypeError, BufferError, ValueError):
@@ -109,7 +109,7 @@ def in_array(value: Any) -> bytes | None:
 
 
 def in_combined(flags: EnumMeta) -> list[Any]:
-    """What the author's code gave to combinations of flags: names, and as many values."""
+    """Return what the author's code gave to combinations of flags: names, and as many values."""
     found = {
         f"{member.name}.{name}": value
         for member in flags._value2member_map_.values()
@@ -149,7 +149,7 @@ in_steps: dict[tuple[str, int], str] = {}
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """How something is reached: from where, and by what. Written only when it is to be shown."""
+    """The path to a value: its source and the access. Written only when it is to be shown."""
 
     form: str
     key: Any = None
@@ -210,7 +210,7 @@ class _Holding:
         return found
 
     def late(self, name: str, value: Any) -> bool:
-        """Whether a new attribute is one that is of no interest."""
+        """Return whether a new attribute is one that is of no interest."""
         if issubclass(self.kind, Role | Record):
             return isinstance(getattr(self.kind, name, None), functools.cached_property)
         if issubclass(self.kind, Enum):
@@ -229,7 +229,7 @@ def _is_noted(name: str) -> bool:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two things are one, or plain values that nothing tells apart."""
+    """Return whether two things are one, or plain values that nothing tells apart."""
     pairs = [(one, other)]
     while pairs:
         a, b = pairs.pop()
@@ -245,7 +245,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 class Outside:
-    """What some modules hold, as it was when this was made. ``main`` is the one of the spec.
+    """A snapshot of the contents of some modules. ``main`` is the one of the spec.
 
     ``is_own`` tells by its name whether a module is the author's. `look` tells what was changed;
     it is told what `runs` meanwhile, so that it can name it.
@@ -277,7 +277,9 @@ class Outside:
             self._ran.append(what)
 
     def look(self) -> tuple[str, Any] | None:
-        """What was changed, and what did it if only one value ran; None: all is as it was."""
+        """Return what was changed, and what did it if only one value ran; None: all is as
+        it was.
+        """
         ran = self._ran
         for holding in self._held:
             if name := holding.changed():
@@ -348,12 +350,14 @@ class Outside:
             self._object(value, way)
 
     def _is_statewalks(self, value: Any) -> bool:
-        """Whether a class or function is statewalk's; its models are not."""
+        """Return whether a class or function is statewalk's; its models are not."""
         module = value.__module__ or ""
         return module.partition(".")[0] == "statewalk" and not self._is_own(module)
 
     def _object(self, value: Any, way: _Way) -> None:
-        """What is in a container, and the attributes of what is of a class that holds things."""
+        """Return what is in a container, and the attributes of what is of a class that holds
+        things.
+        """
         kind = type(value)
         if issubclass(kind, Record) and "_bytes" in value.__dict__:
             return  # a value, which nothing changes
@@ -423,14 +427,14 @@ class Outside:
 
 
 def _is_hidden(name: str, value: Any, kind: type) -> bool:
-    """Whether an attribute is Python's or ours; methods with such names are the author's."""
+    """Return whether an attribute is Python's or ours; methods with such names are the author's."""
     if issubclass(kind, EnumMeta) and name in NOTED_OF_FLAGS:
         return True
     return _is_noted(name) and type(value) is not FunctionType
 
 
 def _is_word(kind: type) -> bool:
-    """Whether a class of statewalk's is for values that a spec holds and can change."""
+    """Return whether a class of statewalk's is for values that a spec holds and can change."""
     if issubclass(kind, Reference):
         return False
     return issubclass(kind, (*_WORDS, *_BOXES)) or kind.__module__.startswith(_SHIPPED)

@@ -253,7 +253,7 @@ def pack_new(value: Any) -> Any:
 
 
 def unpack(value: Any) -> Any:
-    """What was packed; mutable things fresh."""
+    """Return what was packed; mutable things fresh."""
     if type(value) is not Packed:
         return value
     parts = value.parts

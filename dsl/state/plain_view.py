@@ -80,7 +80,7 @@ class PlainView:
 
 
 def fair_choice(position: int, option: Any, fairness: Promised) -> FairChoice:
-    """What a fairness condition on a choice knows it by."""
+    """Return what a fairness condition on a choice knows it by."""
     value = freeze(option)
     return FairChoice(position, encode(value), fairness, repr(value))
 

@@ -42,7 +42,7 @@ _known: dict[type, bool] = {}  # by class: these have bases that are slow to ask
 
 
 def is_container(value: object) -> bool:
-    """Whether a value holds others that a spec has a reference to."""
+    """Return whether a value holds others that a spec has a reference to."""
     kind = type(value)
     found = _known.get(kind)
     if found is None:
@@ -51,7 +51,7 @@ def is_container(value: object) -> bool:
 
 
 class StandIn:
-    """What stands for a container or a record of a class where only that is looked at."""
+    """A stand-in for a container or record where only its class matters."""
 
     __slots__ = ("_bytes", "example")
 
@@ -80,7 +80,7 @@ def look(value: Any) -> Any:
 
 
 class NotAlone(Exception):
-    """What a function does is not told by what it was given: it asked for the state, or raised."""
+    """A signal that arguments do not decide a function's result: it read the state, or raised."""
 
 
 class _Asked(BaseException):
@@ -176,14 +176,16 @@ class Reference:
             )
 
     def _at(self, step: tuple[str, Any], domain: Domain | None) -> Any:
-        """What is at one more step: a reference, or a scalar."""
+        """Return what is at one more step: a reference, or a scalar."""
         sub = (*self._sub, step)
         if self._cell is not None:
             return place_in(self._cell, self._path, sub, domain)
         return place(self._path, sub, domain, (*self._place, (step[0], intern_key(step[1]))))
 
     def _among(self, whole: Any, at: int, domain: Domain | None) -> Any:
-        """What `_at` gives for an element of a list that has been looked at as a ``whole``."""
+        """Return what `_at` gives for an element of a list that has been looked at as a
+        ``whole``.
+        """
         value = whole[at]
         if not is_container(value):
             return seen(value, domain, self._path) if type(value) is tuple else value
@@ -194,7 +196,7 @@ class Reference:
         return reference_to(cls, self._path, (*self._sub, step), domain, (*self._place, step))
 
     def _is_at(self, value: Any, step: tuple[str, Any]) -> bool:
-        """Whether a value is what is at one more step already, as after ``x[i] += y``."""
+        """Return whether a value is what is at one more step already, as after ``x[i] += y``."""
         return (
             isinstance(value, Reference)
             and value._cell is self._cell
@@ -206,7 +208,7 @@ class Reference:
         return fitting(value, self._path, self._sub, domain, "[..]")
 
     def _member(self, value: Any, domain: Domain | None) -> Any:
-        """What is stored of an element of a set or a key. Raises SpecError[SW203]."""
+        """Return what is stored of an element of a set or a key. Raises SpecError[SW203]."""
         if can_change(value):
             said = f"{show_place(self._path, self._sub)} cannot hold {value!r} as an element or a "
             said += f"key: a {value.__class__.__name__} can change."
@@ -298,7 +300,8 @@ def place_in(cell: Cell, path: Path, sub: Sub, domain: Domain | None) -> Any:
 
 
 def seen(value: Any, domain: Domain | None, path: Path, *, key: bool = False) -> Any:
-    """What a spec has of a stored value that is no place, which ``path`` names: like Python's.
+    """Return what a spec has of a stored value that is no place, which ``path`` names: like
+    Python's.
 
     ``key`` tells that it is an element of a set or a key, where a set is a frozenset.
     """
@@ -325,7 +328,7 @@ _SEEN: Path = ("values",)
 
 @cache
 def _is_flat(kind: Any) -> bool:
-    """Whether the fields of a record class hold no other values."""
+    """Return whether the fields of a record class hold no other values."""
     domains = getattr(kind, "_domains", None)
     return kind._open or (domains is not None and not any(d.may_contain for d in domains.values()))
 

@@ -109,7 +109,9 @@ class Field:
         return (type(role).__name__, role.index, self.name)
 
     def has_value(self, role: Role) -> bool:
-        """Whether it has a value, which is asked of the slot only where nothing else tells it."""
+        """Return whether it has a value, which is asked of the slot only where nothing else tells
+        it.
+        """
         if self.settled:
             return True
         if self.given:
@@ -329,7 +331,9 @@ class Role:
 
     @property
     def there(self) -> bool:
-        """Whether a role of a class with ``at_most`` is there; one of another class always is."""
+        """Return whether a role of a class with ``at_most`` is there; one of another class always
+        is.
+        """
         return True
 
     def _freeze(self) -> Any:

@@ -21,7 +21,9 @@ from statewalk.dsl.errors import EngineError, SpecError
 
 
 def is_named(cls: type) -> bool:
-    """Whether the name of a class is known to mean this class, or nothing is known of names yet."""
+    """Return whether the name of a class is known to mean this class, or nothing is known of names
+    yet.
+    """
     known = binding.classes.get(cls.__name__)
     module = sys.modules.get(cls.__module__)
     if known is None and binding.classes and cls is at(module, cls.__qualname__):
@@ -52,7 +54,7 @@ def of_one_name(one: type, other: type) -> SpecError:
 
 
 def at(module: Any, path: str) -> Any:
-    """What a module has under a name with dots; None where there is none."""
+    """Return what a module has under a name with dots; None where there is none."""
     found = module
     for part in path.split("."):
         found = getattr(found, part, None)
@@ -60,7 +62,7 @@ def at(module: Any, path: str) -> Any:
 
 
 class _Absent:
-    """What a slot that does not exist holds. There is one, `ABSENT`."""
+    """The value of a slot that does not exist. There is one, `ABSENT`."""
 
     __slots__ = ()
 

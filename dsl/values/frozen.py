@@ -136,15 +136,17 @@ class SetOperators:
         return found
 
     def _joins(self, other: object) -> bool:
-        """Whether the operators take the other side."""
+        """Return whether the operators take the other side."""
         return isinstance(other, set | frozenset)
 
     def _compares(self, other: object) -> bool:
-        """Whether the comparisons do."""
+        """Return whether the comparisons do."""
         return isinstance(other, AbstractSet)
 
     def _made(self, found: Iterable[Any], left: Any) -> Any:
-        """What an operator gives with this on the left: a set or a frozenset, as Python has it."""
+        """Return what an operator gives with this on the left: a set or a frozenset, as Python has
+        it.
+        """
         return OWN_SETS[isinstance(left, frozenset)](found)
 
     __or__, __ror__ = _joining(operator.or_), _joining(operator.or_, right=True)
@@ -222,15 +224,15 @@ class FrozenSet(SetOperators, ByBytes, AbstractSet[Any]):
         return found
 
     def issubset(self, other: Iterable[Any]) -> bool:
-        """Whether the other has all elements of this set."""
+        """Return whether the other has all elements of this set."""
         return bool(self <= elements_of(other))
 
     def issuperset(self, other: Iterable[Any]) -> bool:
-        """Whether this set has all elements of the other."""
+        """Return whether this set has all elements of the other."""
         return bool(self >= elements_of(other))
 
     def isdisjoint(self, other: Iterable[Any]) -> bool:
-        """Whether no element is in both."""
+        """Return whether no element is in both."""
         return not self & elements_of(other)
 
     def copy(self) -> set[Any]:
@@ -245,7 +247,7 @@ class FrozenSet(SetOperators, ByBytes, AbstractSet[Any]):
 
 
 def elements_of(values: Iterable[Any]) -> FrozenSet:
-    """What an iterable gives, as a set. Raises TypeError for what is in no set."""
+    """Return what an iterable gives, as a set. Raises TypeError for what is in no set."""
     return values if type(values) is FrozenSet else FrozenSet(map(hashable, values))
 
 
@@ -284,7 +286,7 @@ class FrozenBag(ByBytes, Collection[Any]):
     __hash__ = ByBytes.__hash__
 
     def count(self, element: Any) -> int:
-        """How often an element is in it."""
+        """Return how often an element is in it."""
         entry = self._entries.get(encode(freeze(element)))
         return entry[1] if entry else 0
 

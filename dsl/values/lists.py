@@ -21,7 +21,7 @@ CHANGING = frozenset({
 
 
 class Unchangeable:
-    """What is stored: its methods are those of Python's containers that only look."""
+    """A stored container, with only the reading methods of Python's containers."""
 
     __slots__ = ()
     _kind: str
@@ -85,11 +85,11 @@ class FrozenList(Unchangeable, Sequence[Any]):
         return element in self._items
 
     def index(self, element: Any, *bounds: Any) -> int:
-        """Where an element is first. Raises ValueError where it is not."""
+        """Return where an element is first. Raises ValueError where it is not."""
         return list(self._items).index(element, *bounds)
 
     def count(self, element: Any) -> int:
-        """How often an element is in it."""
+        """Return how often an element is in it."""
         return self._items.count(element)
 
     def __eq__(self, other: object) -> bool:
@@ -156,7 +156,7 @@ _PLUS_IS = next(
 
 
 def is_in_place(frame: FrameType) -> bool:
-    """Whether it is at a ``+=`` that a frame asks a right-hand side, not at a ``+``.
+    """Return whether it is at a ``+=`` that a frame asks a right-hand side, not at a ``+``.
 
     A list of Python's asks what stands on the right first, and extends itself when that declines.
     """

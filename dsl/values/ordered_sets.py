@@ -34,7 +34,7 @@ class _Kind(type):
 
 
 class _Ordered:
-    """What both kinds of sets share."""
+    """The common base of both kinds of sets."""
 
     __slots__ = ()
     _plain: ClassVar[Any]
@@ -143,7 +143,9 @@ class _NoOrder(Exception):
 
 
 def _rank(value: Any) -> tuple[Any, ...]:
-    """What an element is ordered by: what the state can hold first, in the canonical order."""
+    """Return what an element is ordered by: what the state can hold first, in the
+    canonical order.
+    """
     try:
         return (0, encode(freeze(value)))
     except (SpecError, TypeError):

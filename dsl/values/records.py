@@ -53,7 +53,7 @@ def fields_of(record: Record) -> tuple[str, ...]:
 
 
 def is_property(cls: type, name: str) -> bool:
-    """Whether a name of a record class is a property, and no field."""
+    """Return whether a name of a record class is a property, and no field."""
     return name not in field_names(cls) and isinstance(getattr(cls, name, None), property)
 
 
@@ -368,7 +368,7 @@ class Bag(Generic[T]):
         self._content = self._content.adjusted(freeze(element), -1)
 
     def count(self, element: T, /) -> int:
-        """How often an element is in it."""
+        """Return how often an element is in it."""
         return self._content.count(element)
 
     def clear(self) -> None:

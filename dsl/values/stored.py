@@ -52,7 +52,7 @@ class KeyOperators(SetOperators):
         return isinstance(other, Iterable)
 
     def isdisjoint(self, other: Iterable[Any]) -> bool:
-        """Whether none of them is in the other."""
+        """Return whether none of them is in the other."""
         return self._elements().isdisjoint(other)
 
     __eq__ = comparing(operator.eq)
@@ -185,7 +185,7 @@ __all__ = [
 
 
 def is_there(value: Any) -> bool:
-    """Whether a slot has a value, as a projection of it."""
+    """Return whether a slot has a value, as a projection of it."""
     return value is not ABSENT
 
 

@@ -106,7 +106,10 @@ def _from_text(name: str, text: GivenText, hint: Any) -> Any:
 
 
 def _the_one(name: str, text: str, readings: list[Any], otherwise: Any) -> Any:
-    """What a text means, of all that it can. Raises SpecError[SW301] where that is unclear."""
+    """Return what a text means, of all that it can.
+
+    Raises SpecError[SW301] where that is unclear.
+    """
     if len(readings) > 1:
         readings = [*{encode(freeze(value)): value for value in readings}.values()]
     if len(readings) > 1:

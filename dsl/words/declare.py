@@ -1,4 +1,4 @@
-"""What a spec module imports: declarations, and what is called inside actions and properties."""
+"""The words that a spec module imports: declarations, and calls for actions and properties."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from statewalk.dsl.words.lookahead import lasting, without_places
 
 
 def is_count(value: object, least: int = 1) -> bool:
-    """Whether a value is a number of things: 2.5 and True are none."""
+    """Return whether a value is a number of things: 2.5 and True are none."""
     return type(value) is int and value >= least
 
 
@@ -224,7 +224,7 @@ def require(condition: object, /) -> None:
 
 
 def disabled() -> BaseException:
-    """What ends a step that is not possible; an error in a property, which is no step."""
+    """Return what ends a step that is not possible; an error in a property, which is no step."""
     if not binding.reading:
         return Disabled()
     said = f"A guard is false in the property '{binding.reading}'."
@@ -318,7 +318,7 @@ def old(value: T, /) -> T:
 
 
 class Unreachable(AssertionError):
-    """What `unreachable` raises."""
+    """The exception that `unreachable` raises."""
 
 
 def unreachable(why: str = "", /) -> NoReturn:
@@ -353,7 +353,7 @@ def _steps(flow: str) -> AbstractContextManager[None]:
 
 
 class _OneOf(AbstractContextManager[None]):
-    """What `oneof` is to Python, which cannot pass statements over."""
+    """A stand-in for `oneof`, since Python cannot skip statements."""
 
     def __enter__(self) -> None:
         said = "oneof() chooses only in a spec that is loaded: Python would do all that is inside."

@@ -30,11 +30,11 @@ _SEQUENCES = frozenset(
 
 
 class _Unknown(Exception):
-    """Why a value has no counterpart in this run."""
+    """The reason why a value has no counterpart in this run."""
 
 
 class Given:
-    """What turns values from outside into those of a run.
+    """A translator of outside values into those of a run.
 
     ``modules`` are those that the run has of its own, as far as they ran; ``is_own`` tells of any
     other by its name whether it would be one.
@@ -119,7 +119,7 @@ class Given:
         return made
 
     def _counterpart(self, thing: Any) -> Any:
-        """What this run has for a class or a function: itself, or what is called like it."""
+        """Return what this run has for a class or a function: itself, or what is called like it."""
         module, path = thing.__module__ or "", thing.__qualname__
         if module == "builtins" or any(thing is cls for cls in self.wanted):
             return thing

@@ -22,7 +22,7 @@ from statewalk.dsl.view import Disabled, Path, Place, View, runs
 
 
 class _Elsewhere(Cell):
-    """What a place of this state is while another one is looked at: an error."""
+    """A place of this state during a look at another one: using it is an error."""
 
     __slots__ = ("_word",)
 
@@ -118,7 +118,7 @@ class AheadView(PlainView):
             super().update(path, key, fn)
 
     def is_unseen(self, path: Path, key: object) -> bool:
-        """Whether an update is of a slot that nobody may read, and cannot fail."""
+        """Return whether an update is of a slot that nobody may read, and cannot fail."""
         asked = getattr(self.around, "is_unseen", None)
         return path not in self.writes and asked is not None and asked(path, key)
 
@@ -149,7 +149,7 @@ class NextStep:
 
     @property
     def changes(self) -> bool:
-        """Whether the step changes the state."""
+        """Return whether the step changes the state."""
         view = self._view
         for path in view.unseen:
             view.around.get(path)
@@ -214,7 +214,7 @@ def _instances(
 
 
 def _is(instance: Any, action: Callable[..., object] | str) -> bool:
-    """Whether an action instance is one of those that a name, function or method means."""
+    """Return whether an action instance is one of those that a name, function or method means."""
     if isinstance(action, str):
         return bool(instance.name == action)
     if instance.name != _name(action):

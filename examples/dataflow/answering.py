@@ -45,7 +45,7 @@ def looked_up(edges: Edges, queries: Queries) -> DataFrame:
 
 
 def there(counted: DataFrame) -> DataFrame:
-    """What has a positive count."""
+    """Return what has a positive count."""
     return counted.where("count > 0")
 
 
@@ -79,7 +79,7 @@ def ends(items: DataFrame) -> DataFrame:
 
 
 def step(pairs: DataFrame, edges: DataFrame) -> DataFrame:
-    """Where edges lead to from the nodes of pairs."""
+    """Return where edges lead to from the nodes of pairs."""
     return pairs.join(edges, pairs["node"] == edges["x"]).select("root", edges["y"].alias("node"))
 
 

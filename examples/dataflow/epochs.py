@@ -63,7 +63,10 @@ class Saved:
         return self.folder / f"{epoch:08}"
 
     def mark(self, epoch: int) -> Mark | None:
-        """What is said of an epoch; None if it is not there. Raises Refused if it is damaged."""
+        """Return what is said of an epoch; None if it is not there.
+
+        Raises Refused if it is damaged.
+        """
         path = self.path(epoch)
         if not path.exists():
             return None

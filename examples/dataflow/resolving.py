@@ -62,7 +62,7 @@ def resolve_batch(before: DataFrame, batch: Batch) -> Resolved:
 
 
 def same(one: DataFrame, other: DataFrame) -> bool:
-    """Whether two tables have the same rows, none twice."""
+    """Return whether two tables have the same rows, none twice."""
     here = one.withColumn("one", one[0] == one[0])
     there = other.withColumn("other", other[0] == other[0])
     return here.join(there, one.columns, "full").where("one is null or other is null").isEmpty()

@@ -82,7 +82,7 @@ class Job:
         )
 
     def take(self, new: DataFrame, _: int) -> None:
-        """What Spark calls with the batches that are new to it."""
+        """Return what Spark calls with the batches that are new to it."""
         try:
             self.resolve_all(new)
         except Refused as refused:
@@ -180,7 +180,7 @@ def said(kind: str, table: DataFrame) -> DataFrame:
 
 
 def examined(new: DataFrame) -> list[Row]:
-    """What is said of each new file, in the order of their numbers. Raises Refused."""
+    """Return what is said of each new file, in the order of their numbers. Raises Refused."""
     from pyspark.sql import functions as f
 
     says: Any = sum(f.col(name).isNotNull().cast("int") for name in WHAT)

@@ -62,7 +62,7 @@ class Process:
         self.log("crash", after=self.found())
 
     def found(self) -> dict[str, Any]:
-        """What a log says of what is on disk after a crash."""
+        """Return what a log says of what is on disk after a crash."""
         return {}
 
     def perhaps_crash(self) -> None:

@@ -66,7 +66,7 @@ class System:
             coordinator.decide(txn, "committed" if action == "commit" else "aborted")
 
     def fields(self) -> dict[str, Any]:
-        """What can be seen of it."""
+        """Return what can be seen of it."""
         coordinator, txns = self.coordinator, self.txns
         seen: dict[str, Any] = {
             f"{each.actor}.state": {txn: each.states.get(txn, ["none"])[0] for txn in txns}

@@ -83,7 +83,7 @@ class Participant(Role):
 
     @action
     def crash(self) -> None:
-        """What it has prepared is on disk."""
+        """Return what it has prepared is on disk."""
 
 
 coordinator = Coordinator()

@@ -1,4 +1,6 @@
-"""What the models of Kafka transactions share: the states of a transaction, and producer ids."""
+"""The common parts of the models of Kafka transactions: the states of a transaction, and
+producer ids.
+"""
 
 from typing import Literal
 
@@ -29,7 +31,7 @@ LEGAL_BEFORE: dict[TxnState, tuple[TxnState, ...]] = {
 
 
 class PidSource(State):
-    """Where producer ids come from: each is issued once."""
+    """The source of producer ids: each is issued once."""
 
     last: int = 0
 

@@ -68,7 +68,7 @@ Response = InitPidResponse | AddPartitionsResponse
 
 
 class Callback(Record):
-    """Who waits for a log entry, what they are told when it is committed, and when it is lost."""
+    """The client that waits for a log entry, its answer on commit, and on loss."""
 
     client: "Client"
     success: Response
@@ -210,7 +210,7 @@ class Broker(Role, symmetric=True):
         return self.view[partition].leader == self
 
     def absent(self, partition: LogPartition) -> Code | None:
-        """Why this broker cannot speak for the ids of a partition."""
+        """Return why this broker cannot speak for the ids of a partition."""
         return None if self.leads(partition) else "NotCoordinator"
 
     def uncommitted(self, partition: LogPartition) -> list[LogEntry]:
@@ -223,7 +223,7 @@ class Broker(Role, symmetric=True):
         return self.metadata[tid]
 
     def is_under_way(self, tid: int) -> bool:
-        """Whether a transition of the id awaits commit, or follows from one that was."""
+        """Return whether a transition of the id awaits commit, or follows from one that was."""
         return tid in self.pending or self.metadata[tid].state in DECIDED
 
     def append(self, tid: int, transition: Metadata, callback: Callback | None) -> None:
@@ -260,7 +260,7 @@ class Broker(Role, symmetric=True):
         self.append(request.tid, result, Callback(client, success, failure))
 
     def after_init_pid(self, tid: int) -> Metadata | Code:
-        """What a request leads to, or why it is refused: prepareInitProducerIdTransit."""
+        """Return what a request leads to, or why it is refused: prepareInitProducerIdTransit."""
         absent = self.absent(partition_of(tid))
         if absent is not None:
             return absent
@@ -308,13 +308,15 @@ class Broker(Role, symmetric=True):
         return now.with_partitions(request.partitions) or "IllegalState"
 
     def is_outdated(self, request: AddPartitionsRequest) -> bool:
-        """Whether another client has taken the id since."""
+        """Return whether another client has taken the id since."""
         return self.metadata[request.tid].epoch != request.epoch
 
     # -- entries are committed, and what waited for them happens
 
     def may_commit(self, partition: LogPartition) -> bool:
-        """Whether this broker leads and every broker knows: then all copies follow its log."""
+        """Return whether this broker leads and every broker knows: then all copies follow
+        its log.
+        """
         return partition.now.leader == self and all(
             broker.view[partition].epoch == self.view[partition].epoch for broker in partition.isr
         )
@@ -353,7 +355,7 @@ class Broker(Role, symmetric=True):
     # -- leadership moves
 
     def materialise(self, partition: LogPartition) -> None:
-        """What a new leader knows of the transactional ids of its partition."""
+        """Return what a new leader knows of the transactional ids of its partition."""
         if MATERIALISE == "from_log":
             for entry in self.log[partition][: self.committed[partition]]:
                 self.metadata[entry.tid] = entry.transition

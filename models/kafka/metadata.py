@@ -1,4 +1,4 @@
-"""What a coordinator knows of a transactional id, what may become of it, and what is logged."""
+"""A coordinator's metadata of a transactional id, its transitions, and its log entries."""
 
 from collections.abc import Sequence
 
@@ -45,7 +45,7 @@ class Metadata(Record):
         return replace(fence, state="PrepareAbort")
 
     def completed(self) -> "Metadata":
-        """What follows from a decision, and can no longer fail."""
+        """Return what follows from a decision, and can no longer fail."""
         return replace(
             self, state="CompleteCommit" if self.state == "PrepareCommit" else "CompleteAbort"
         )
@@ -59,5 +59,5 @@ class Entry(Record):
 
 
 def shared_pids(a: Sequence[Entry], b: Sequence[Entry]) -> bool:
-    """Whether two transactional ids have the same producer id."""
+    """Return whether two transactional ids have the same producer id."""
     return any(x.tid != y.tid and x.transition.pid == y.transition.pid for x in a for y in b)

@@ -68,7 +68,7 @@ class LeaderAndIsr(Record):
 
 # -- the controller ------------------------------------------------------------------------------
 class Quorum(Role):
-    """What ZooKeeper holds of the partition, and what the controller makes of it."""
+    """ZooKeeper's state of the partition, and the controller's view of it."""
 
     epoch: int = -1
     leader: "Replica | None" = None
@@ -111,7 +111,7 @@ class Replica(Role):
     isr: frozenset["Replica"] = frozenset()
 
     def leads(self) -> bool:
-        """Whether it believes so: a zombie does, too."""
+        """Return whether it believes so: a zombie does, too."""
         return self.leader == self
 
     def obey(self, request: LeaderAndIsr) -> None:
@@ -125,7 +125,7 @@ class Replica(Role):
     # -- what a leader asks of a follower
 
     def follows(self, leader: "Replica") -> bool:
-        """Whether the leader takes this replica's fetches.
+        """Return whether the leader takes this replica's fetches.
 
         Partition.checkCurrentLeaderEpoch came with KIP-320; before, epochs made no difference.
         """
@@ -134,7 +134,7 @@ class Replica(Role):
         return TRUNCATION != "kip320" or self.epoch == leader.epoch
 
     def has_reached(self, leader: "Replica", end: int) -> bool:
-        """Whether the leader takes this replica to have its log up to `end`."""
+        """Return whether the leader takes this replica to have its log up to `end`."""
         if not self.follows(leader) or min(len(self.log), len(leader.log)) < end:
             return False
         if TRUNCATION != "kip320_first" or end == 0:
@@ -142,7 +142,7 @@ class Replica(Role):
         return self.log[end - 1].epoch == leader.log[end - 1].epoch
 
     def may_add_to_isr(self) -> bool:
-        """Whether this leader's high watermark has come to its own epoch.
+        """Return whether this leader's high watermark has come to its own epoch.
 
         Below that it does not know what its predecessor had committed.
         """
@@ -240,7 +240,8 @@ class Replica(Role):
         return self.end_in_common(leader)
 
     def end_of_last_epoch(self, leader: "Replica") -> int:
-        """Where the leader's log goes on to a later epoch than that of this replica's last record.
+        """Return where the leader's log goes on to a later epoch than that of this replica's last
+        record.
 
         LeaderEpochFileCache.endOffsetFor, which knows nothing of an epoch that the leader missed.
         """

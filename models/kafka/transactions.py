@@ -88,7 +88,7 @@ def one_leader_per_epoch() -> bool:
 
 @always
 def log_prefix() -> bool:
-    """What two copies of a partition both know to be committed is the same."""
+    """Return what two copies of a partition both know to be committed is the same."""
     return all(
         a.log[p][: min(a.committed[p], b.committed[p])]
         == b.log[p][: min(a.committed[p], b.committed[p])]
@@ -121,7 +121,9 @@ if GRAIN == "atomic":
 
     @on_step
     def fenced_stays_fenced() -> bool:
-        """When a client has been told that it is fenced, nothing more is committed in its name."""
+        """Return when a client has been told that it is fenced, nothing more is committed in its
+        name.
+        """
         return all(
             not (entry.tid == client.tid and entry.transition.state == "Ongoing")
             or (entry.transition.pid, entry.transition.epoch) != (client.pid, client.epoch)

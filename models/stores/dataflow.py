@@ -45,7 +45,7 @@ from statewalk.models.stores.workloads import ABORTED, CHANGED
 
 
 def sequentially(epochs: list[Epoch]) -> list[Resolution]:
-    """What executing the log in the order of ids gives."""
+    """Return what executing the log in the order of ids gives."""
     collection, found = log.start, []
     for epoch in epochs:
         found.append(resolve(collection, epoch, "sequential"))
@@ -82,7 +82,7 @@ def deterministic() -> bool:
 
 @always
 def serial_in_order_of_ids() -> bool:
-    """What committed transactions read is a serial execution in the order of ids."""
+    """Return what committed transactions read is a serial execution in the order of ids."""
     return in_order_of_ids(executions(log.epochs, engine.resolved, HOW)).holds
 
 
@@ -116,7 +116,9 @@ def frontier_honest() -> bool:
 
 @always
 def durable_ack() -> bool:
-    """What a client was told stays so: its epochs are in the log, and resolve to what it knows."""
+    """Return what a client was told stays so: its epochs are in the log, and resolve to what it
+    knows.
+    """
     return len(client.told) <= len(log.epochs) and all(
         told.aborted == engine.resolved[e].aborted
         and told.answers == tuple(afresh(output, e + 1) for output in outputs)

@@ -145,7 +145,7 @@ def degrees(of: dict[int, int]) -> Rows:
 
 
 def gained(node: int, before: Counts, after: Counts) -> int:
-    """How many more red edges leave a node.
+    """Return how many more red edges leave a node.
 
     Both sides of a join change: the edges that come or go count with the colours after, the colours
     that come or go with the edges before.

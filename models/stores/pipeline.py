@@ -210,7 +210,7 @@ def asked(answers: Answers, epochs: int) -> frozenset[int]:
 
 # -- the client ------------------------------------------------------------------------------------
 class Told(Record):
-    """What a client knows of an epoch: the transactions that aborted and each answer after it."""
+    """A client's knowledge of an epoch: the transactions that aborted and each answer after it."""
 
     aborted: frozenset[int]
     answers: tuple[Rows, ...]

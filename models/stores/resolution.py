@@ -1,4 +1,4 @@
-"""Which transactions of a batch abort, decided from their records alone.
+"""The transactions of a batch that abort, decided from their records alone.
 
 A transaction is a record with an id, the items it requires and what it adds to the counts of items;
 a removal is a negative count. It commits when each item that it requires has a positive count, as
@@ -136,24 +136,24 @@ def failing(
 
 
 def sees(reader: Transaction, writer: Transaction, came_later: bool, how: How) -> bool:
-    """Whether a transaction sees what another one of its batch writes."""
+    """Return whether a transaction sees what another one of its batch writes."""
     return how != "naive" and reader is not writer and is_before(writer, reader, came_later)
 
 
 def is_before(writer: Transaction, reader: Transaction, came_later: bool) -> bool:
-    """Whether a transaction of a batch is before another one, which came later or not."""
+    """Return whether a transaction of a batch is before another one, which came later or not."""
     return writer.tid < reader.tid
 
 
 def is_there(
     item: Item, reader: Transaction, start: Mapping[Item, int], seen: Iterable[Transaction]
 ) -> bool:
-    """Whether an item has a positive count for a transaction that sees others."""
+    """Return whether an item has a positive count for a transaction that sees others."""
     return start.get(item, 0) + sum(counts_of(item, seen)) > 0
 
 
 def counts_of(item: Item, writers: Iterable[Transaction]) -> list[int]:
-    """What each of some transactions adds to the count of an item."""
+    """Return what each of some transactions adds to the count of an item."""
     return [count for u in writers for written, count in u.changes if written == item]
 
 
@@ -162,7 +162,7 @@ def executions(
     resolutions: Sequence[Resolution],
     how: How,
 ) -> tuple[Execution, ...]:
-    """What the committed transactions read and wrote, in the order of epochs and ids.
+    """Return what the committed transactions read and wrote, in the order of epochs and ids.
 
     A version of an item is what one transaction makes of its count; versions follow the ids.
     """
@@ -181,7 +181,7 @@ def executions(
 
 
 def in_order_of_ids(done: Sequence[Execution]) -> Verdict:
-    """Whether it is a serial execution in the order of ids.
+    """Return whether it is a serial execution in the order of ids.
 
     That is more than serializable: ids take the place of a session of all transactions.
     """
@@ -198,7 +198,9 @@ def in_order_of_ids(done: Sequence[Execution]) -> Verdict:
 def last_writer(
     item: Item, epoch: int, writers: Iterable[Transaction], start: Mapping[Item, Name]
 ) -> Name | None:
-    """Whose version of an item is read: of a writer of the batch, or the last one before it."""
+    """Return whose version of an item is read: of a writer of the batch, or the last one
+    before it.
+    """
     tids = [u.tid for u in writers if any(written == item for written, _ in u.changes)]
     return (epoch, max(tids)) if tids else start.get(item)
 

@@ -9,7 +9,7 @@ from statewalk.models.stores.resolution import Resolution
 
 
 class Saved(Record):
-    """What an epoch came to, on disk; its checksum is right unless it was damaged."""
+    """The result of an epoch on disk; its checksum is right unless it was damaged."""
 
     epoch: int
     resolution: Resolution

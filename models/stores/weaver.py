@@ -34,7 +34,7 @@ from statewalk.models.stores.weaving.rows import ROWS
 
 # -- the orders that can be seen -------------------------------------------------------------------
 def orders_of_shards() -> Pairs:
-    """What shards have applied before what; where it counts, if they order by vertices."""
+    """Return what shards have applied before what; where it counts, if they order by vertices."""
     return frozenset(
         (a, b)
         for shard in shards
@@ -44,7 +44,7 @@ def orders_of_shards() -> Pairs:
 
 
 def orders_of_programs() -> Pairs:
-    """Which updates programs have seen, and which they have missed."""
+    """Return which updates programs have seen, and which they have missed."""
     found = set()
     for program in programs:
         for vertex in program.trail if program.done else program.trail[:-1]:
@@ -61,7 +61,7 @@ def order() -> Pairs:
 
 
 def real_time() -> Pairs:
-    """Who had been answered before another one was submitted."""
+    """Return who had been answered before another one was submitted."""
     return frozenset((a, b) for b in clients.earlier for a in clients.earlier[b])
 
 
@@ -83,7 +83,7 @@ if ORACLE != "none":
 
     @always
     def oracle_consistent() -> bool:
-        """What was decided contradicts neither the stamps nor itself."""
+        """Return what was decided contradicts neither the stamps nor itself."""
         return not is_cyclic(known_order())
 
 
@@ -96,7 +96,7 @@ if WALKS:
 
 
 def is_possible(work: str, trail: tuple[int, ...]) -> bool:
-    """Whether a walk goes that way after some updates, with all that are before these."""
+    """Return whether a walk goes that way after some updates, with all that are before these."""
     stamped = tuple(name for name in UPDATES if name in clients.stamps)
     known = vector_order(clients.stamps) | orders_of_shards()
     return any(
@@ -129,7 +129,7 @@ if ORACLE != "none":
 @eventually
 @always
 def every_transaction_applied() -> bool:
-    """What is submitted is applied in the end, and programs end."""
+    """Return what is submitted is applied in the end, and programs end."""
     return all(is_done(name) for name in clients.stamps)
 
 

@@ -1,4 +1,4 @@
-"""What the clients of the dataflow store do: scripts of transactions, and the answers to one.
+"""The workloads of the dataflow store's clients: scripts of transactions, and the answers to one.
 
 Nodes are small numbers, an item is an edge between two of them.
 """

@@ -82,7 +82,7 @@ def nothing_under_way() -> bool:
 # -- mutants ---------------------------------------------------------------------------------------
 @mutant(removed_twice)
 def no_delete_delete_check(writer: Writer, entry: Entry) -> bool:
-    """That a file it removes was removed by another does not matter (Kernel, before #7163)."""
+    """Ignore that a file it removes was removed by another (Kernel, before #7163)."""
     return False
 
 

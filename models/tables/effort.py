@@ -1,4 +1,4 @@
-"""What concurrency costs: operations that are given up, and attempts that are made again.
+"""The cost of concurrency: operations that are given up, and attempts that are made again.
 
 They are counted only where a run says how many there can be at most.
 """

@@ -58,7 +58,7 @@ class Snapshot(Record):
 
 
 class Compaction(Record):
-    """What a compaction found and made: the files it replaces, the rows it writes.
+    """The input and output of a compaction: the files it replaces, the rows it writes.
 
     ``vectors`` is the bucket's new set of marks, None where they stay as they are.
     """
@@ -158,13 +158,13 @@ def merged(rows: list[Row], key: int) -> Row | None:
 
 # -- readers ---------------------------------------------------------------------------------------
 def merging_reader(version: int, key: int) -> list[Row]:
-    """What a key reads as: no row, one, or several where the key is in several buckets."""
+    """Return what a key reads as: no row, one, or several where the key is in several buckets."""
     found = [merged(unmarked(version, live_in(version, bucket)), key) for bucket in ALL_BUCKETS]
     return [row for row in found if row is not None and row.kind != "-D"]
 
 
 def vector_reader(version: int, key: int) -> list[Row]:
-    """What a key reads as without merging: every unmarked row above level 0."""
+    """Return what a key reads as without merging: every unmarked row above level 0."""
     upper = [file for file in live(version) if level_of(version, file) > 0]
     return [row for row in unmarked(version, upper) if row.key == key]
 
@@ -195,7 +195,7 @@ def as_written(row: Row) -> Row:
 
 
 def is_kept(row: Row, higher: list[int]) -> bool:
-    """Whether a compaction writes a row: all but tombstones with nothing left to hide."""
+    """Return whether a compaction writes a row: all but tombstones with nothing left to hide."""
     if row.kind != "-D":
         return True
     return not DELETION_VECTORS and bool(marks_of({row.key}, higher))

@@ -15,7 +15,7 @@ LISTS = ("base list", "delta list")
 
 
 class Document(Record):
-    """What a file of metadata says."""
+    """The content of a metadata file."""
 
     names: frozenset[Object] = frozenset()  # other files of metadata
     adds: frozenset[Entry] = frozenset()  # of a manifest
@@ -40,7 +40,7 @@ metadata = Metadata()
 
 
 def named_by(things: frozenset[Object]) -> frozenset[Object]:
-    """What files name; one that is missing names nothing."""
+    """Return what files name; one that is missing names nothing."""
     found = [metadata.said[thing] for thing in things if thing in metadata.said]
     return frozenset(name for document in found for name in document.names)
 
@@ -98,7 +98,9 @@ if GRAIN == "files":
 
     @always
     def files_say_what_the_snapshot_is() -> bool:
-        """Who follows the files of a version finds its live files, their levels and its vectors."""
+        """Return who follows the files of a version finds its live files, their levels and its
+        vectors.
+        """
         return all(
             read_entries(v) == frozenset((f, level_of(v, f)) for f in live(v))
             and read_marks(v) == vectors(v)

@@ -65,7 +65,9 @@ if START == "two_levels":
 
     @init
     def two_levels() -> None:
-        """What a lost vector needs: two keys at level 1, one marked there, one newer below."""
+        """Return what a lost vector needs: two keys at level 1, one marked there, one
+        newer below.
+        """
         finish_write(0)
         finish_write(1)
         finish_compaction()
@@ -98,7 +100,7 @@ if START == "two_levels":
 # -- safety of the workers; that of what they publish is in safety ---------------------------------
 @always
 def no_bad_state() -> bool:
-    """Who has written data has a file in the store."""
+    """Return who has written data has a file in the store."""
     return all(
         w.op.row is None or w.op.stage == "data" or w.op.file in store.files for w in everybody()
     )
@@ -189,7 +191,9 @@ if LIVENESS and TOPOLOGY != "topo2" and CRASHES == 0:
     @eventually
     @always
     def all_snapshots_committed() -> bool:
-        """Where nobody is in anybody's way, each operation ends up in a snapshot of its own."""
+        """Return where nobody is in anybody's way, each operation ends up in a snapshot
+        of its own.
+        """
         return latest() == started() + history.compactions
 
 

@@ -1,4 +1,4 @@
-"""What every version of a table must satisfy, told from its files and from what was acknowledged.
+"""The safety of every version of a table, from its files and from acknowledged writes.
 
 The properties compare two independent accounts: the snapshots, through the readers of `lsm`, and
 the history of operations whose workers believe them published.

@@ -30,7 +30,7 @@ Run = tuple[int, tuple[int, ...]]  # its level, its files
 
 
 class Unit(Record):
-    """What a compaction takes, and the level it makes of it (CompactUnit)."""
+    """The input of a compaction, and its output level (CompactUnit)."""
 
     files: tuple[int, ...]
     level: int
@@ -99,7 +99,8 @@ def is_lone_top(runs: list[Run]) -> bool:
 
 
 def merge(view: View, taken: Unit, added: dict[int, int]) -> Outcome:
-    """What a compaction makes of what it takes (MergeTreeCompactTask, FileRewriteCompactTask).
+    """Return what a compaction makes of what it takes (MergeTreeCompactTask,
+    FileRewriteCompactTask).
 
     ``added`` are the snapshots that the rows of files count as written by.
     """
@@ -118,7 +119,8 @@ def merge(view: View, taken: Unit, added: dict[int, int]) -> Outcome:
 
 
 def is_raised(view: View, taken: Unit) -> bool:
-    """Whether a file overlaps nothing that is taken, and keeps its name (CompactRewriter.upgrade).
+    """Return whether a file overlaps nothing that is taken, and keeps its name
+    (CompactRewriter.upgrade).
 
     One with deletions is rewritten where those are dropped; one at its level gets no new one.
     """
@@ -134,7 +136,7 @@ def rewritten(marks: frozenset[Mark], files: tuple[int, ...]) -> frozenset[Mark]
 
 
 def ranges_overlap(snapshot: Snapshot) -> bool:
-    """Whether two files of a level above 0 have keys, or what is between keys, in common."""
+    """Return whether two files of a level above 0 have keys, or what is between keys, in common."""
     found = []
     for file in snapshot.live:
         level = snapshot.raised.get(file, store.files[file].level)

@@ -55,7 +55,7 @@ processes = [Process() for _ in range(PROCESSES)]
 
 @always
 def nothing_lost() -> bool:
-    """What was added is what was done."""
+    """Return what was added is what was done."""
     return shared.value == sum(process.done for process in processes)
 
 

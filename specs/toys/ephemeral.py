@@ -33,7 +33,7 @@ deadlock(False)
 
 @always
 def cache_is_behind() -> bool:
-    """What is cached was written."""
+    """Return what is cached was written."""
     return server.cache <= server.disk
 
 

@@ -91,7 +91,7 @@ def let_in(row: str) -> tuple[str, ...]:
 
 
 def below(row: str, name: str) -> str:
-    """What a name in a row stands for."""
+    """Return what a name in a row stands for."""
     return name if name.startswith("dsl/") else f"{row.partition('/')[0]}/{name}"
 
 
@@ -104,7 +104,7 @@ def entered(root: Path) -> Iterator[tuple[str, str, str]]:
 
 
 def is_in(path: str, folder: str) -> bool:
-    """Whether a file is in a folder, or is the file of that name."""
+    """Return whether a file is in a folder, or is the file of that name."""
     return path.startswith(f"{folder}/") or path == f"{folder}.py"
 
 
@@ -279,7 +279,7 @@ def _private(name: str) -> bool:
 
 
 def _names_of_modules(source: Source, modules: set[str]) -> set[str]:
-    """What imports of our modules bind, in any scope."""
+    """Return what imports of our modules bind, in any scope."""
     names = set()
     for node in source.nodes:
         if isinstance(node, ast.ImportFrom):
@@ -372,7 +372,7 @@ def _compares_values(node: ast.Compare) -> bool:
 
 
 def _is_known(node: ast.expr) -> bool:
-    """Whether an expression is a constant, by what it is or by its name."""
+    """Return whether an expression is a constant, by what it is or by its name."""
     return isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and node.id.isupper())
 
 

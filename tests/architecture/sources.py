@@ -143,7 +143,9 @@ def _statements(
 
 
 def _imported(node: ast.Import | ast.ImportFrom, path: str) -> list[str]:
-    """What the statement imports; `from a import b` counts as `a.b`, since b may be a module."""
+    """Return what the statement imports; `from a import b` counts as `a.b`, since b may be a
+    module.
+    """
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     base = node.module or ""

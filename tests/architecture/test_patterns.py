@@ -78,7 +78,7 @@ class Places:
         return 1, [], []
 
     def exponential(self) -> bool:
-        """Whether some place leads back to itself in two ways over one text."""
+        """Return whether some place leads back to itself in two ways over one text."""
         follows: dict[int, list[int]] = {}
         for a, b in self.ways:
             follows.setdefault(a, []).append(b)

@@ -298,8 +298,8 @@ class Count:
         return ways or [node]
 
     def statements(self, frames: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Which statements of a parallel block are done and left, by number; () and () where a
-        thread does not wait between two of them.
+        """Return which statements of a parallel block are done and left, by number; () and () where
+        a thread does not wait between two of them.
         """
         assert self.model.flows is not None
         for name, value in frames[-1][2]:
@@ -313,7 +313,7 @@ class Count:
 
     # -- identity -----------------------------------------------------------------------------
     def key(self, node: Node) -> Key:
-        """What tells a state apart."""
+        """Return what tells a state apart."""
         plain = {
             path: value
             for path, value in node.state.items()
@@ -328,7 +328,7 @@ class Count:
         return self.fingerprints.of_state(plain), tuple(threads), current
 
     def thread(self, thread: Thread) -> bytes:
-        """What tells a thread apart."""
+        """Return what tells a thread apart."""
         kept = (intern_key(thread[1]), thread[2])
         known = self.known.get(kept)
         if known is None:
@@ -352,7 +352,7 @@ class Count:
         return freeze((*frames, decided))
 
     def stays(self, slot: Path) -> bool:
-        """Whether the options keep the threads of an action from crashing."""
+        """Return whether the options keep the threads of an action from crashing."""
         name = slot[3] if slot[0] == "@module" else f"{slot[0]}.{slot[3]}"
         given = self.options.action_options.get(name)
         return given is not None and given.crash_on_yield is False
@@ -482,7 +482,7 @@ def _threads(state: State, slot: Path) -> list[Any]:
 
 
 def _only(more: list[Any], fewer: list[Any]) -> Any:
-    """What is in one list and not in the other; None where nothing is."""
+    """Return what is in one list and not in the other; None where nothing is."""
     left = Counter(map(intern_key, fewer))
     for item in more:
         if not left[intern_key(item)]:

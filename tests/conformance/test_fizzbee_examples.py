@@ -44,12 +44,14 @@ def rows() -> list[dict[str, str]]:
 
 
 def refusable(row: dict[str, str]) -> bool:
-    """Whether a spec uses what is parsed and not supported."""
+    """Return whether a spec uses what is parsed and not supported."""
     return any(word in row["features"] for word in REFUSED)
 
 
 def fails_as(failure: str, result: Run) -> bool:
-    """Whether a check found the failure that Fizzbee reports: "safety: Name", "deadlock", ..."""
+    """Return whether a check found the failure that Fizzbee reports: "safety: Name", "deadlock",
+    ...
+    """
     kind, _, name = failure.partition(":")
     name = name.strip()
     found = [p for p in result.properties if p.verdict == "violated"]

@@ -51,7 +51,7 @@ class Case:
 
 
 def cases(path: Path) -> list[Case]:
-    """What the header of a spec says."""
+    """Return what the header of a spec says."""
     found = []
     for line in LINE.finditer(path.read_text(encoding="utf-8")):
         words = line["rest"].split()
@@ -139,7 +139,7 @@ def test_beginning_in_plain_python_changes_nothing_that_is_told(path: Path) -> N
 
 
 def told(run: Run) -> dict[str, Any]:
-    """What a run says, but for how long it took and what its engine says of itself."""
+    """Return what a run says, but for how long it took and what its engine says of itself."""
     evidence = evidence_of(run)
     for name in ("statistics", "options"):
         del evidence[name]

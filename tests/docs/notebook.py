@@ -28,7 +28,7 @@ def read(file: Path = TUTORIAL) -> dict[str, Any]:
 
 
 def outputs(notebook: dict[str, Any]) -> Iterator[list[dict[str, Any]]]:
-    """What comes out of each code cell, in a folder that is thrown away."""
+    """Return what comes out of each code cell, in a folder that is thrown away."""
     names: dict[str, Any] = {"__name__": "__main__"}
     here = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
@@ -93,7 +93,7 @@ def write(file: Path = TUTORIAL) -> None:
 
 
 def _is_page(output: dict[str, Any]) -> bool:
-    """Whether it is a page in a frame, which is too large to be kept."""
+    """Return whether it is a page in a frame, which is too large to be kept."""
     return "<iframe" in "".join(output.get("data", {}).get("text/html", []))
 
 

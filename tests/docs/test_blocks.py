@@ -75,7 +75,7 @@ def found(page: str, step: Step) -> Piece:
 
 
 def run(piece: Piece, step: Step) -> int:
-    """What a reader does with a piece; the exit code."""
+    """Return what a reader does with a piece; the exit code."""
     old, new = step.instead
     assert old in piece.text
     text = piece.text.replace(old, new) if old else piece.text

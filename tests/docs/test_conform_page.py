@@ -35,7 +35,7 @@ def test_the_page_can_be_followed(
 
 
 def output(command: str, capsys: pytest.CaptureFixture[str]) -> str:
-    """What a command prints; it may write into a file instead."""
+    """Return what a command prints; it may write into a file instead."""
     line, _, file = command.partition(" > ")
     words = shlex.split(line)
     if words[0] == "statewalk":

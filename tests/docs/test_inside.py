@@ -17,13 +17,13 @@ GLOSSARY = (ROOT / "docs/reference/glossary.md").read_text(encoding="utf-8")
 
 
 def in_code(page: str) -> set[str]:
-    """What a page sets as code, outside of its blocks."""
+    """Return what a page sets as code, outside of its blocks."""
     prose = re.sub(r"^```.*?^```$", "", page, flags=re.MULTILINE | re.DOTALL)
     return set(re.findall(r"`([^`\n]+)`", prose))
 
 
 def entries() -> set[str]:
-    """What the glossary says a word is called in code."""
+    """Return what the glossary says a word is called in code."""
     rows = [row.strip("|").split("|") for row in GLOSSARY.splitlines() if row.startswith("| ")]
     return {name for row in rows if len(row) == 4 for name in re.findall(r"`([^`]+)`", row[2])}
 

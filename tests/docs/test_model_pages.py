@@ -89,7 +89,7 @@ def names(text: str) -> set[str]:
 
 
 def claims(text: str) -> list[str]:
-    """What a page says in bold, each with its sentence's paragraph, or its line of a table.
+    """Return what a page says in bold, each with its sentence's paragraph, or its line of a table.
 
     A trace or a drawing that follows belongs to it; what is generated from rows is left out.
     """

@@ -18,7 +18,7 @@ LINK = re.compile(r"\]\(([^)#\s:]*)(?:#([^)\s]+))?\)")
 
 @cache
 def defined(file: Path) -> dict[str, ast.AST]:
-    """What a module defines, by name; members as ``Class.name``."""
+    """Return what a module defines, by name; members as ``Class.name``."""
     found: dict[str, ast.AST] = {}
 
     def collect(node: ast.AST, prefix: str) -> None:

@@ -18,7 +18,7 @@ FOLDER = ROOT / "examples" / "ci"
 
 
 def commands(name: str) -> list[str]:
-    """What a workflow or a hook runs of statewalk."""
+    """Return what a workflow or a hook runs of statewalk."""
     data = yaml.safe_load((FOLDER / name).read_text())
     if "jobs" in data:
         (job,) = data["jobs"].values()

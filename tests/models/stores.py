@@ -66,17 +66,19 @@ def histories(monkeypatch: pytest.MonkeyPatch, constants: dict[str, Any]) -> Jud
 
 
 def clients(history: Iterable[Recorded]) -> list[dict[str, Any]]:
-    """What the clients would write down."""
+    """Return what the clients would write down."""
     return [record(t) for t in sorted(history, key=lambda t: t.begin)]
 
 
 def accepted(history: Iterable[Recorded], level: str) -> bool:
-    """Whether the history checker, which is not told the order of versions, accepts a history."""
+    """Return whether the history checker, which is not told the order of versions, accepts a
+    history.
+    """
     return check(from_records(clients(history)), level).holds
 
 
 def possible(history: Sequence[Recorded], versions: Versions, level: str) -> bool:
-    """Whether some execution at a level gives the recorded answers and versions."""
+    """Return whether some execution at a level gives the recorded answers and versions."""
     done = [t for t in history if not t.aborted and t.end is not None]
     wanted = LEVELS[level]
     before = [
@@ -113,7 +115,7 @@ def writes(t: Recorded) -> set[Any]:
 
 
 def answers(t: Recorded, done: Sequence[Recorded], state: dict[Any, list[Any]]) -> bool:
-    """Whether a transaction that runs against a state is told what it was told."""
+    """Return whether a transaction that runs against a state is told what it was told."""
     mine: dict[Any, Any] = {}
     for kind, key, value in t.ops:
         if kind == "w":

@@ -280,7 +280,7 @@ def test_what_is_wrong_in_a_log_is_read_one_step_later() -> None:
 
 # -- stories -------------------------------------------------------------------------------------
 def story(name: str, property_: str) -> list[str]:
-    """What happens in the shortest violation, without the names of instances."""
+    """Return what happens in the shortest violation, without the names of instances."""
     found = search(SPEC, property_, **of(name))
     return [label.split(".", 1)[1].split("(")[0] for label in steps(SPEC, found, **of(name))]
 

@@ -90,7 +90,7 @@ def test_kip279_drops_only_the_record_that_the_leader_does_not_have() -> None:
 
 
 def lengths(trace: Trace) -> list[int]:
-    """How many records the replicas have in the end."""
+    """Return how many records the replicas have in the end."""
     return [len(value) for path, value in trace.last.items() if path[-1] == "log"]
 
 

@@ -64,7 +64,7 @@ def explore(model: Model, engine: str = "native", at_most: int | None = None) ->
 
 @cache
 def explored(name: str) -> Exploration:
-    """What the native engine finds of a row."""
+    """Return what the native engine finds of a row."""
     return explore(model_of(name))
 
 

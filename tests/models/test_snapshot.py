@@ -295,13 +295,13 @@ def test_the_library_agrees_with_execution_on_every_history(
 
 
 def told_of_ended_only(history: tuple[Any, ...]) -> bool:
-    """Whether nobody read from a transaction that is still running."""
+    """Return whether nobody read from a transaction that is still running."""
     running = {op[2] for t in history for op in t.ops if op[0] == "w" and t.end is None}
     return not any(op[2] in running for t in history for op in t.ops if t.end is not None)
 
 
 def agree(found: Any, level: str) -> int:
-    """How many different histories there are, all of which all judges accept at a level."""
+    """Return how many different histories there are, all of which all judges accept at a level."""
     seen: set[Any] = set()
     for (events, work), verdict in found.items():
         history, versions = settled(events, work)

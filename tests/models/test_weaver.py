@@ -73,7 +73,7 @@ def test_a_way_that_never_was_needs_two_updates() -> None:
 
 # -- outcomes: in which orders shards have applied what they share ---------------------------------
 def outcomes(name: str) -> set[tuple[tuple[str, ...], ...]]:
-    """What shards have applied at the end, in all behaviours of a row."""
+    """Return what shards have applied at the end, in all behaviours of a row."""
     model = load(SPEC, configurations()[name].constants)
     seen = list(model.initial_states)
     known = {str(state) for state in seen}
@@ -121,7 +121,9 @@ def either(pairs: list[Pair]) -> list[set[Pair]]:
 
 
 def asked(pairs: list[Pair], wanted: set[Pair], stamps: set[Pair]) -> set[Pair]:
-    """What an oracle decides that is asked of pairs in turn, and gives way where it has to."""
+    """Return what an oracle decides that is asked of pairs in turn, and gives way where
+    it has to.
+    """
     order = set(stamps)
     for a, b in pairs:
         x, y = (a, b) if (a, b) in wanted else (b, a)

@@ -35,7 +35,7 @@ Command = list[str | Path]
 
 
 def run(command: Command, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """What a command does in a folder, with nothing on Python's path."""
+    """Return what a command does in a folder, with nothing on Python's path."""
     clean = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTEST_ADDOPTS")}
     return subprocess.run(
         [str(word) for word in command],

@@ -70,7 +70,7 @@ def main() -> int:
 
 
 def unready() -> Iterator[str]:
-    """What keeps this tree from being a release."""
+    """Return what keeps this tree from being a release."""
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     heads = [line for line in changes.splitlines() if line.startswith("## ")]
     if not heads or heads[0].removeprefix("## ").partition(",")[0] != VERSION:
@@ -115,7 +115,7 @@ def found(version: str) -> str | None:
 
 
 def works(version: str, python: str, wheel: Path) -> bool:
-    """Whether all steps do in a new environment; says of each how long it took."""
+    """Return whether all steps do in a new environment; says of each how long it took."""
     print(f"Python {version}: {python}", flush=True)
     with tempfile.TemporaryDirectory(prefix="release-") as folder:
         for name, step in steps(python, wheel, Path(folder)):
@@ -130,7 +130,7 @@ def works(version: str, python: str, wheel: Path) -> bool:
 
 
 def steps(python: str, wheel: Path, folder: Path) -> Iterator[Step]:
-    """What a user does, one after the other."""
+    """Return what a user does, one after the other."""
     own, desk = folder / "env" / "bin" / "python", folder / "desk"
     desk.mkdir()
     pip: Command = [own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]

@@ -164,7 +164,7 @@ def _many(arguments: argparse.Namespace, asked: Asked, question: Question) -> in
 def _answers(
     arguments: argparse.Namespace, asked: Asked, question: Question, runs: Sequence[Sequence[str]]
 ) -> Sequence[Conformance]:
-    """What becomes of the runs, by what is to follow them."""
+    """Return what becomes of the runs, by what is to follow them."""
     from statewalk.checker.conforming import in_processes
 
     jobs = min(arguments.jobs, len(runs))
@@ -193,7 +193,7 @@ def _again(arguments: argparse.Namespace) -> str:
 
 
 def _graph(folder: str, model: Model, answers: Sequence[Conformance]) -> Shown:
-    """Which states of a graph the runs showed."""
+    """Return which states of a graph the runs showed."""
     from statewalk.checker.graph.dataset import shown_of
     from statewalk.checker.report.conform import shown_by
 

@@ -155,7 +155,7 @@ def _finding(page: Page, model: Model, found: Simulation, out: str | None) -> st
 
 
 def _figures(page: Page, model: Model, found: Simulation, depth: int) -> None:
-    """What the walks did."""
+    """Return what the walks did."""
     from statewalk.checker.report.page import number, plural
 
     fired = [f"{name} {number(n)}" for name, n in sorted(found.fired.items())]

@@ -46,7 +46,7 @@ def all_words() -> Words:
 
 @dataclass
 class Words:
-    """What may stand behind a command: options with their values, further commands, values."""
+    """The words that may follow a command: options with their values, further commands, values."""
 
     about: str = ""
     options: dict[str, tuple[str, ...]] = field(default_factory=dict)

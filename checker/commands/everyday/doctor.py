@@ -22,7 +22,7 @@ _TRIED = "toys/die_hard"
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found of one thing; without a ``remedy`` it is well."""
+    """The finding on one part of the installation; without a ``remedy`` it is well."""
 
     name: str
     found: str
@@ -129,7 +129,7 @@ def _memory() -> Finding:
 
 
 def _folder() -> Finding:
-    """Whether runs can be kept in this folder."""
+    """Return whether runs can be kept in this folder."""
     here = os.getcwd()
     try:
         with tempfile.TemporaryFile(dir=here):
@@ -140,7 +140,7 @@ def _folder() -> Finding:
 
 
 def _caches() -> Finding:
-    """Where caches are, and whether they can be written."""
+    """Return where caches are, and whether they can be written."""
     from statewalk.dsl import caches
 
     if why := caches.problem():
@@ -182,7 +182,7 @@ def _java() -> Finding:
 
 
 def _engine() -> Finding:
-    """Whether the native engine finds in a small model what the reference engine finds."""
+    """Return whether the native engine finds in a small model what the reference engine finds."""
     from statewalk.checker.api import check
     from statewalk.dsl.errors import StatewalkError
 

@@ -1,4 +1,4 @@
-"""Which specs are meant: files, folders of them, models of the library by name."""
+"""The specs that arguments name: files, folders of them, models of the library by name."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _below(folder: Path) -> Iterator[Path]:
 
 
 def is_tested(path: Path) -> bool:
-    """Whether a file looks like a spec that declares configurations, or is one of Fizzbee's
+    """Return whether a file looks like a spec that declares configurations, or is one of Fizzbee's
     language, which is checked as it is. Nothing is run.
     """
     if path.suffix == ".fizz":
@@ -92,7 +92,7 @@ def is_tested(path: Path) -> bool:
 
 
 def _text_of(path: Path) -> str:
-    """What is in a file; nothing where it cannot be read."""
+    """Return what is in a file; nothing where it cannot be read."""
     try:
         return read_bytes(path, MOST_OF_A_TEXT).decode(errors="replace")
     except OSError:

@@ -116,7 +116,7 @@ def _spec_name(folder: Path) -> str:
 
 
 def _text(template: str, model: str | None) -> str:
-    """What the spec says."""
+    """Return what the spec says."""
     from statewalk.checker.commands.everyday import templates
 
     if model is not None:

@@ -1,4 +1,4 @@
-"""What came out of many specs, as one file for the machines that build software."""
+"""The results of many specs in one file for CI servers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Outcomes:
-    """What is gathered while specs are tested, and where it goes in the end."""
+    """The results gathered while specs are tested, and their destination."""
 
     junit: str | None = None
     sarif: str | None = None
@@ -31,12 +31,12 @@ class Outcomes:
 
     @property
     def asked(self) -> bool:
-        """Whether anybody wants to know."""
+        """Return whether anybody wants to know."""
         return bool(self.junit or self.sarif or self.github)
 
     def rows(self, spec: str, rows: list[Row], *, all_there: bool = True) -> None:
-        """What checks of a spec told, or that one ended without a result; ``all_there``: of each of
-        its configurations.
+        """Return what checks of a spec told, or that one ended without a result; ``all_there``: of
+        each of its configurations.
         """
         lines = [line for row in rows if row.told for line in row.told.github.splitlines()]
         results = [row.result for row in rows if row.result is not None]

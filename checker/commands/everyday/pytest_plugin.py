@@ -42,7 +42,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 class NotAsExpected(Exception):
-    """What came out of a configuration is not what it expects."""
+    """A configuration with another result than it expects."""
 
     def __init__(self, run: Run) -> None:
         super().__init__("; ".join(run.evidence.unexpected) or run.verdict)
@@ -89,7 +89,7 @@ class Check(pytest.Item):
         return _said(excinfo) or super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Where it stands, and what pytest calls it."""
+        """Return where it stands, and what pytest calls it."""
         return self.path, None, f"{self.path.name} [{self.name}]"
 
 

@@ -44,7 +44,10 @@ AS_IT_IS = "(as it is)"  # what stands for a configuration in a spec without any
 
 @dataclass(frozen=True)
 class Told:
-    """What a check wrote for machines: JUnit's XML, SARIF, annotations. Empty where it did not."""
+    """The machine-readable output of a check: JUnit's XML, SARIF, annotations.
+
+    Empty where it did not.
+    """
 
     junit: str = ""
     sarif: str = ""
@@ -53,10 +56,10 @@ class Told:
 
 @dataclass(frozen=True)
 class Row:
-    """What one configuration gave; ``problem`` says why there is no result. ``told`` stands in the
-    first row of what was checked together. ``strict``: it does not pass with warnings.
-    ``compiled``: part of its time went into compiling kernels. ``origins`` are those of the model
-    that was checked, as `Model.origins`; empty where unknown.
+    """The result of one configuration; ``problem`` says why there is no result. ``told``
+    stands in the first row of what was checked together. ``strict``: it does not pass with
+    warnings. ``compiled``: part of its time went into compiling kernels. ``origins`` are those of
+    the model that was checked, as `Model.origins`; empty where unknown.
     """
 
     configuration: Configuration
@@ -86,7 +89,7 @@ class Row:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What to know before trusting what came out."""
+        """Return what to know before trusting what came out."""
         if self.result is None or self.result.verdict == "error":
             return ()
         return self.result.warnings
@@ -97,7 +100,7 @@ class Row:
 
     @property
     def found(self) -> str:
-        """What came out, on a line."""
+        """Return what came out, on a line."""
         if self.result is None:
             return self.problem
         if self.result.verdict == "error":
@@ -240,7 +243,7 @@ def _told(folder: Path, printed: str) -> Told:
 
 
 def _results(file: Path) -> list[Result]:
-    """What a check left, in the order of its configurations."""
+    """Return what a check left, in the order of its configurations."""
     from statewalk.checker.verdict.run import read_result
 
     try:
@@ -261,7 +264,7 @@ def _origins(file: Path) -> list[dict[str, str]]:
 
 
 def expected_text(expect: Expectation | None) -> str:
-    """What a configuration expects, in words."""
+    """Return what a configuration expects, in words."""
     if expect is None:
         return "-"
     if expect.verdict == "violated":
@@ -290,7 +293,7 @@ def _misspelt(row: Row) -> Iterator[str]:
 
 
 def line(row: Row, spec: str, warnings: Sequence[str] = ()) -> str:
-    """What is printed of a row, with some of its warnings."""
+    """Return what is printed of a row, with some of its warnings."""
     mark = {exits.HOLDS: "ok  ", exits.INCONCLUSIVE: "??  "}.get(row.code, "FAIL")
     seconds = f", {row.result.seconds:.2f} s" if row.result is not None else ""
     seconds += " (with compiling the engine, once)" if row.compiled else ""

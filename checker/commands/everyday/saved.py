@@ -1,4 +1,4 @@
-"""Which files were saved since they were looked at last; by looking at them now and then."""
+"""A watch for saved files, by polling."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Files:
 
 
 def _stamp(file: str) -> Stamp | None:
-    """What differs once a file was saved; None where there is none."""
+    """Return what differs once a file was saved; None where there is none."""
     with suppress(OSError, ValueError):
         found = os.stat(file)
         return found.st_ctime_ns, found.st_mtime_ns, found.st_size, found.st_ino

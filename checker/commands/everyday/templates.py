@@ -1,4 +1,4 @@
-"""What a new folder of specs begins with. Each spec has a configuration that holds and one that is
+"""The files of a new folder of specs. Each spec has a configuration that holds and one that is
 violated: a check that cannot fail says nothing.
 """
 

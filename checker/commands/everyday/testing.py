@@ -31,8 +31,8 @@ _HELP = "Without --config, all that there are are tested and named."
 
 @dataclass
 class Green:
-    """What was as expected last time, and what it was loaded from: spec → origins, and
-    configuration → what came out.
+    """The results that met expectations last time, and their inputs: spec → origins, and
+    configuration → result.
 
     It is kept in the user's folder for caches, by the absolute path of the current folder: a file
     that lies in a checkout is not believed. What is damaged, or was found by other sources of this
@@ -71,7 +71,7 @@ class Green:
         return Green(by, file)
 
     def passed(self, spec: str, origins: dict[str, str]) -> dict[str, str]:
-        """What came out of the configurations that need not be checked again."""
+        """Return what came out of the configurations that need not be checked again."""
         before, passed = self.specs.get(spec, ({}, {}))
         return passed if before == origins else {}
 

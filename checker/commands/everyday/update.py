@@ -46,8 +46,8 @@ def update(spec: str, rows: Sequence[Row]) -> None:
 
 
 def _numbers(row: Row) -> dict[str, int]:
-    """What a configuration would have to expect, where its verdict is as expected and its numbers
-    are not.
+    """Return what a configuration would have to expect, where its verdict is as expected and its
+    numbers are not.
     """
     expect, result = row.configuration.expect, row.result
     if expect is None or result is None or row.passed:

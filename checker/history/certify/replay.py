@@ -86,8 +86,8 @@ class Store:
         return mine
 
     def at_start(self, k: int, found: list[int], appended: list[int]) -> list[int]:
-        """What list k held before all appends. Where that is unknown, the first read of it tells:
-        what it ``found`` before any of what was ``appended``.
+        """Return what list k held before all appends. Where that is unknown, the first read of it
+        tells: what it ``found`` before any of what was ``appended``.
         """
         if not self.assumed or k in self.now:
             return []
@@ -97,7 +97,7 @@ class Store:
         return self.given[k]
 
     def _lists(self, mine: dict[int, Any], k: int, found: list[int]) -> bool:
-        """Whether list k is now what was found."""
+        """Return whether list k is now what was found."""
         appended = self.lists.get(k, []) + mine.get(k, [])
         held: bool = self.at_start(k, found, appended) + appended == found
         return held

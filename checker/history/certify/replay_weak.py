@@ -56,7 +56,7 @@ def replay_weak(history: History, order: list[int], level: Level) -> None:
 
 
 class _Run:
-    """What is committed so far, in the order."""
+    """The transactions committed so far, in the order."""
 
     def __init__(self, history: History, order: list[int]) -> None:
         self.history, self.order, self.store = history, order, Store(history)
@@ -174,7 +174,9 @@ def _wrong(history: History, t: int, k: int) -> Mismatch:
 
 
 def _direct(history: History, order: list[int], ran: list[_Done], level: Level) -> None:
-    """What it reads from directly (for VIEW: earlier), and its session, must not be missed."""
+    """Return what it reads from directly (for VIEW: earlier), and its session, must not
+    be missed.
+    """
     sessions: dict[int, dict[int, int]] = {}
     for one in ran:
         t = order[one.turn]

@@ -1,4 +1,4 @@
-"""What the workload driver asks of a database: how to connect, begin, and say each operation.
+"""The workload driver's interface to a database: how to connect, begin, and say each operation.
 
 The driver's tables, of registers and of lists, are made by `prepare`, the front's of pairs by
 `prepare_pairs`.
@@ -105,7 +105,7 @@ class Database:
     # -- what a front records itself --------------------------------------------------------------
 
     def read_pair(self, c: RecordedConnection, key: str) -> str | None:
-        """What is stored at a key; None where nothing is."""
+        """Return what is stored at a key; None where nothing is."""
         value = self._value(c, PAIRS, key)
         return None if value is None else str(value)
 

@@ -65,7 +65,8 @@ class SQLite(Database):
 
 
 class Postgres(Database):
-    """What speaks PostgreSQL's protocol, by its URL, through psycopg (the extra `collect`).
+    """A database that speaks PostgreSQL's protocol, by its URL, through psycopg (the extra
+    `collect`).
 
     Nothing is prepared on the server: a pool between may give every transaction another one.
     """
@@ -165,7 +166,7 @@ def _mysql_parts(url: str) -> SplitResult:
 
 
 def without_password(said: str, url: str) -> str:
-    """What a driver said, without anything that may be part of the password of a URL.
+    """Return what a driver said, without anything that may be part of the password of a URL.
 
     One with a slash or a colon in it that is not escaped is taken apart in other places.
     """

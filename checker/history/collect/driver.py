@@ -25,7 +25,8 @@ class _GivenUpError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What to run: `transactions` in all, spread over the sessions; `pause` and times in seconds.
+    """A workload to run: `transactions` in all, spread over the sessions; `pause` and times
+    in seconds.
 
     `meeting` is how long a session waits for its partner before it goes on alone.
     """

@@ -107,7 +107,7 @@ class Front:
 
 
 class Transaction:
-    """What an application may ask within a transaction of a `Front`."""
+    """The operations of an application within a transaction of a `Front`."""
 
     def __init__(self, front: Front, database: Database, connection: RecordedConnection) -> None:
         """Made by `Front.transaction`."""

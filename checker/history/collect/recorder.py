@@ -240,7 +240,7 @@ class RecordedConnection:
             self._sent = True
 
     def _ended(self) -> bool:
-        """Whether a transaction of the driver has ended, and not by this wrapper."""
+        """Return whether a transaction of the driver has ended, and not by this wrapper."""
         if self._inside and not in_transaction(self.connection):
             self._inside, self._lost = False, "info"
         return self._lost == "info"
@@ -258,8 +258,8 @@ class RecordedConnection:
         return type(self.connection).__module__.partition(".")[0] in modules
 
     def _is_outside(self) -> bool:
-        """Whether the next statement would be a transaction of its own: of sqlite3, which begins
-        one before it writes only, of DuckDB, and in autocommit mode.
+        """Return whether the next statement would be a transaction of its own: of sqlite3, which
+        begins one before it writes only, of DuckDB, and in autocommit mode.
         """
         if self._is_of("sqlite3"):
             return not self.connection.in_transaction
@@ -307,7 +307,7 @@ class RecordedConnection:
 
     @property
     def open(self) -> bool:
-        """Whether a transaction has begun and not ended."""
+        """Return whether a transaction has begun and not ended."""
         return self._began is not None
 
     # -- outcomes ----------------------------------------------------------------------------------
@@ -365,7 +365,7 @@ class RecordedConnection:
     def __exit__(self, *_: object) -> None: ...
 
     def usable(self) -> bool:
-        """Whether the database answers; a transaction that is open is rolled back."""
+        """Return whether the database answers; a transaction that is open is rolled back."""
         with suppress(Exception):
             self.connection.rollback()
         try:

@@ -60,7 +60,7 @@ def execute(connection: Any, sql: str, parameters: Any = ()) -> Any:
 
 
 def in_transaction(connection: Any) -> bool:
-    """Whether a driver says that a transaction is open; False of one that does not say."""
+    """Return whether a driver says that a transaction is open; False of one that does not say."""
     inside = getattr(connection, "in_transaction", None)  # sqlite3, MySQL's own
     if isinstance(inside, bool):
         return inside
@@ -71,17 +71,19 @@ def in_transaction(connection: Any) -> bool:
 
 
 def autocommits(connection: Any) -> bool:
-    """Whether each statement of a connection is a transaction of its own unless BEGIN was sent."""
+    """Return whether each statement of a connection is a transaction of its own unless BEGIN was
+    sent.
+    """
     ask = getattr(connection, "get_autocommit", None)
     return bool(ask()) if callable(ask) else getattr(connection, "autocommit", None) is True
 
 
 def unknown(error: BaseException) -> bool:
-    """Whether the database itself says that it does not know how the commit ended."""
+    """Return whether the database itself says that it does not know how the commit ended."""
     return getattr(error, "sqlstate", None) in _UNKNOWN
 
 
 def doomed(connection: Any) -> bool:
-    """Whether the server will answer a commit with a rollback, and no error (PostgreSQL)."""
+    """Return whether the server will answer a commit with a rollback, and no error (PostgreSQL)."""
     status = getattr(getattr(connection, "info", None), "transaction_status", None)
     return status is not None and int(status) == _IN_ERROR

@@ -1,4 +1,4 @@
-"""What the driver's sessions run: transactions as lists of steps, and what is there before.
+"""The workloads of the driver's sessions: transactions as lists of steps, and initial data.
 
 Steps: ("r", k) read, ("w", k) write, ("list", k) read a list, ("append", k), ("range", low,
 high), ("meet",) wait until the session's partner is as far, ("pause",), ("abort",) give up.
@@ -20,7 +20,7 @@ _WIDTH = 10
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How large: operations per transaction, keys, sessions."""
+    """The size of a workload: operations per transaction, keys, sessions."""
 
     operations: int = 8
     keys: int = 100
@@ -129,7 +129,9 @@ WORKLOADS: dict[str, tuple[str, Callable[[random.Random, Shape, int], Plan]]] = 
 
 
 def initial_of(workload: str, shape: Shape) -> list[tuple[int, int]]:
-    """What registers hold before: 0, everywhere but for lists, and for `range` in every other."""
+    """Return what registers hold before: 0, everywhere but for lists, and for `range` in every
+    other.
+    """
     if workload in APPLICATIONS:
         return [(k, 0) for k in APPLICATIONS[workload].initial(shape.keys)]
     if workload in ("append", "late-append"):

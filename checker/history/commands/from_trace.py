@@ -136,7 +136,7 @@ def _numbers(begin: int, end: int | None) -> dict[str, int]:
 
 
 def recorded_in(model: Model, hook: Hook, state: State) -> tuple[Recorded, ...]:
-    """What a spec says was recorded up to a state. Raises RunError[SW710]."""
+    """Return what a spec says was recorded up to a state. Raises RunError[SW710]."""
     from statewalk.dsl.binding import bound
     from statewalk.dsl.errors import RunError
     from statewalk.dsl.state.plain_view import PlainView

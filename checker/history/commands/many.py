@@ -43,7 +43,7 @@ EXITS = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What to check of each file: a level or, without one, all; how to read it."""
+    """The checks of each file: a level or, without one, all; how to read it."""
 
     level: str = ""
     format: str = "auto"
@@ -53,7 +53,7 @@ class Asked:
 
 @dataclass(slots=True)
 class Row:
-    """What came of one file; `result` is what `--json` writes for a single one.
+    """The result of one file; `result` is what `--json` writes for a single one.
 
     `outcome` is about the level asked for, else si; `seconds` of wall time, reading included.
     """
@@ -84,7 +84,7 @@ def histories(folder: Path) -> list[Path]:
 
 
 def is_one(path: Path) -> bool:
-    """Whether a path is one history rather than a folder of them."""
+    """Return whether a path is one history rather than a folder of them."""
     from statewalk.checker.history import formats
 
     if not path.is_dir():

@@ -43,7 +43,7 @@ from statewalk.dsl.library.levels import (
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to check. Only `clock_error` (in the history's time unit) can change a verdict.
+    """The options of a check. Only `clock_error` (in the history's time unit) can change a verdict.
 
     `via_sessions` lets a level without session order try the one with it first, which is much
     faster and, when it holds, proves the weaker level; `saturation`, `guess` and `schedule`
@@ -261,7 +261,9 @@ def _check_certain(graph: Graph, level: Level, priority: Floats, clock: _Clock) 
 
 
 def _priority(history: History, facts: Facts, graph: Graph) -> Floats:
-    """When each node probably was: its recorded time, else the transaction's place in the file."""
+    """Return when each node probably was: its recorded time, else the transaction's place in the
+    file.
+    """
     begin, end = history.begin[facts.members], history.end[facts.members]
     guess = np.full(graph.size, -np.inf)
     w, known = graph.w, graph.w * graph.n

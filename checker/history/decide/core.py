@@ -100,7 +100,7 @@ def cycle_support(graph: Graph) -> list[int]:
 
 
 def _on_cycles(graph: Graph) -> Bools:
-    """Which nodes are on a cycle, or on a path from one to another."""
+    """Return which nodes are on a cycle, or on a path from one to another."""
     inside = np.ones(graph.size, bool)
     for back in (0, 1):
         edges = graph.edges[inside[graph.edges[:, 0]] & inside[graph.edges[:, 1]], :2]

@@ -91,7 +91,7 @@ def readers_of(graph: Graph) -> tuple[Ints, Ints, Ints]:
 
 
 def placed_in(order: Ints, size: int) -> Bools:
-    """Which of `size` nodes an order has."""
+    """Return which of `size` nodes an order has."""
     placed = np.zeros(size, bool)
     placed[order] = True
     return placed

@@ -1,4 +1,4 @@
-"""Where to begin the search for the version orders of parallel snapshot isolation.
+"""A starting point of the search for the version orders of parallel snapshot isolation.
 
 A history that is not of snapshot isolation mostly is when a few reads are forgotten. Then the
 order of commits of what is left is a good guess, and if nothing was forgotten it is a proof.
@@ -22,7 +22,8 @@ _ROUNDS = 12
 def commit_order(
     history: History, facts: Facts, level: Level, priority: Floats, deadline: float
 ) -> Floats:
-    """When each member may have committed; `priority` (n,) itself when that is not found out.
+    """Return when each member may have committed; `priority` (n,) itself when that is not found
+    out.
 
     Raises:  Undecided after the deadline (monotonic seconds).
     """

@@ -26,7 +26,9 @@ def longest_reads(work: Scan, is_list: Ints) -> Ints:
 
 
 def given_lengths(work: Scan, longest: Ints, codes: Ints, index: Ints) -> Ints:
-    """How many elements each list had at the start: none where the initial state is known."""
+    """Return how many elements each list had at the start: none where the initial state
+    is known.
+    """
     given = np.zeros(len(longest), np.int64)
     if work.history.initial_known:
         return given

@@ -37,7 +37,7 @@ class Pairs:
 
     @property
     def variables(self) -> int:
-        """How many there are."""
+        """Return how many there are."""
         return len(self.code)
 
     def literal(self, i: int, j: int) -> int:

@@ -42,7 +42,9 @@ def build_halves(history: History, facts: Facts, level: Level) -> Graph:
 
 
 def priority_of_halves(history: History, facts: Facts) -> Floats:
-    """When each half probably was: the recorded begin and end, else the place in the file."""
+    """Return when each half probably was: the recorded begin and end, else the place in
+    the file.
+    """
     begin, end = history.begin[facts.members], history.end[facts.members]
     guess = np.repeat(facts.members.astype(np.float64), 2)
     if not np.isnan(begin).any():

@@ -1,4 +1,6 @@
-"""What range queries say of their rows: live ones are of writes, tombstones of deletes."""
+"""The edges that range queries give for their rows: live ones are of writes, tombstones of
+deletes.
+"""
 
 from __future__ import annotations
 

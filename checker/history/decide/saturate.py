@@ -28,7 +28,9 @@ Fill = Callable[[int, Array, Array, Ints, int], int]
 
 @dataclass(frozen=True, slots=True)
 class Saturation:
-    """How it ended: the topological order (short = cycle), the passes, a witness if one came."""
+    """The end of a saturation: the topological order (short = cycle), the passes, a witness
+    if one came.
+    """
 
     order: Ints
     passes: int
@@ -105,7 +107,7 @@ class Reach:
         return self._collect(self._undecided, 2)
 
     def implied(self, src: Ints, dst: Ints) -> Bools:
-        """Which of the edges src -> dst reachability already has."""
+        """Return which of the edges src -> dst reachability already has."""
         g, found = self.graph, np.zeros(len(src), bool)
         column = g.chain[dst] if self.graph.by_session else dst
         for base, forward, _ in self.blocks():
@@ -119,7 +121,7 @@ class Reach:
         return found
 
     def count_undecided(self) -> int:
-        """How many rows `undecided` would have, without making them."""
+        """Return how many rows `undecided` would have, without making them."""
         none, m = np.empty((0, 2), np.int64), 0
         for base, one, two in self.blocks():
             m = self._undecided(base, one, two, none, m)

@@ -35,7 +35,7 @@ _MOST = 1 << 24  # reads of a key that range queries stand for: about 4 GB
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is known of the committed transactions of a history.
+    """Facts about the committed transactions of a history.
 
     Shapes:  members (n,) their places in the history; reads (·, 4): reader, key, writer
              (INITIAL = T0), operation; writes (·, 2): writer, key; order (·, 3): known version
@@ -131,7 +131,7 @@ def _expand(history: History) -> tuple[Ints, Ints]:
 
 
 def _list_keys(history: History, ops: Ints) -> Ints:
-    """Which keys hold lists (1) and which hold registers (0)."""
+    """Return which keys hold lists (1) and which hold registers (0)."""
     is_list = np.zeros(len(history.keys), np.int64)
     lists = (ops[:, 0] == APPEND) | (ops[:, 0] == LIST)
     is_list[ops[lists, 1]] = 1
@@ -230,7 +230,7 @@ def _duplicate(work: Scan, what: str, q: int) -> HistoryError:
 
 
 def _members(work: Scan, writer: Ints) -> Bools:
-    """Which transactions count as committed: ok, and info that a committed one read from."""
+    """Return which transactions count as committed: ok, and info that a committed one read from."""
     status, reads, writes = work.history.status, work.reads, work.writes
     included: Bools = status == OK
     if not (status == INFO).any():

@@ -32,7 +32,9 @@ _PAUSE = 500
 
 @dataclass(slots=True)
 class Decided:
-    """Whether an order exists; the order of all nodes, or the nodes of the conflicts met."""
+    """The decision whether an order exists; the order of all nodes, or the nodes of the
+    conflicts met.
+    """
 
     holds: bool
     order: Ints
@@ -101,7 +103,7 @@ def decide(
 
 
 def _rejected(graph: Graph, decided: Decided, deadline: float) -> Decided:
-    """What was decided, with a cycle of the saturated graph as evidence, if there is one."""
+    """Return what was decided, with a cycle of the saturated graph as evidence, if there is one."""
     if len(graph.edges) > len(graph.to):
         done = saturate(graph, deadline=deadline, exact=True)
         if len(done.order) < graph.size:
@@ -138,7 +140,7 @@ def _all_pairs(graph: Graph) -> Ints:
 
 
 class Variables(Protocol):
-    """What a search is over: pairs of transactions, and the edges of each literal, in order."""
+    """The variables of a search: pairs of transactions, and the edges of each literal, in order."""
 
     @property
     def graph(self) -> Graph: ...

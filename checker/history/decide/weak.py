@@ -50,7 +50,7 @@ _KIND, _KEY, _RULE, _I, _J, _R = 2, 3, 4, 5, 6, 7
 
 @dataclass(slots=True)
 class Weak:
-    """Whether the level holds: an order of the members, or the graph with a cycle.
+    """The verdict on a weak level: an order of the members, or the graph with a cycle.
 
     After a search that found no order, `used` are the members on any of its conflicts.
     """

@@ -1,4 +1,6 @@
-"""What a rejected history did: the anomaly's name, the cycle, and why no other order helps."""
+"""The explanation of a rejected history: the anomaly's name, the cycle, and why no other
+order helps.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why `before` precedes `after` in the versions of `key`: what the other order would do."""
+    """The reason why `before` precedes `after` in the versions of `key`: the effect of the
+    other order.
+    """
 
     before: int
     after: int
@@ -229,7 +233,7 @@ class Explainer:
         return min(broken, key=lambda v: (v.refutes != self.level.name, _mildness(v)))
 
     def _surely(self, i: int, j: int, k: int) -> bool:
-        """Whether i's version of k is observed to precede j's, all cycles apart."""
+        """Return whether i's version of k is observed to precede j's, all cycles apart."""
         if not self.plain.cyclic():
             return self.plain.before(i, j)
         return any(
@@ -256,7 +260,7 @@ class Explainer:
         return i, j, k
 
     def _status(self, order: Order) -> tuple[str, int]:
-        """How a version order is known: observed, derived by a rule, or only assumed."""
+        """Return how a version order is known: observed, derived by a rule, or only assumed."""
         i, j, k = order
         if not self.plain.cyclic() and self.plain.before(i, j):
             return "observed", 0
@@ -363,7 +367,7 @@ def fitting(name: str, refuted: str) -> str:
 
 
 def _known(status: dict[Order, tuple[str, int]], premise: Order | None) -> tuple[str, int]:
-    """How an edge is known that stands on this version order, or on none."""
+    """Return how an edge is known that stands on this version order, or on none."""
     return ("observed", 0) if premise is None else status[premise]
 
 

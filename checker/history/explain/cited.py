@@ -1,4 +1,4 @@
-"""Which two operations an edge between transactions rests on."""
+"""The two operations behind an edge between transactions."""
 
 from __future__ import annotations
 

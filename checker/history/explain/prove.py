@@ -1,4 +1,4 @@
-"""Why a few transactions have no order: the rules with their reasons, then case by case.
+"""A proof that a few transactions have no order: the rules with their reasons, then case by case.
 
 The slow twin of the kernels: the same rules over small graphs, keeping for each derived edge
 the path that forced it; where no rule applies, both orders of a pair of writers are tried.
@@ -38,7 +38,9 @@ class Link:
 
     @property
     def derived(self) -> bool:
-        """Whether a rule forced it (1, 3, or 2 by such), rather than the history showing it."""
+        """Return whether a rule forced it (1, 3, or 2 by such), rather than the history
+        showing it.
+        """
         return self.rule in (1, 3) or any(link.derived for link in self.because)
 
 
@@ -154,15 +156,15 @@ class Closure:
         return reach
 
     def cyclic(self) -> bool:
-        """Whether some node leads back to itself."""
+        """Return whether some node leads back to itself."""
         return any(row >> u & 1 for u, row in enumerate(self.reach))
 
     def leads(self, u: int, v: int) -> bool:
-        """Whether u is v or leads to it."""
+        """Return whether u is v or leads to it."""
         return u == v or bool(self.reach[u] >> v & 1)
 
     def before(self, i: int, j: int) -> bool:
-        """Whether i's versions are known to precede j's."""
+        """Return whether i's versions are known to precede j's."""
         return self.leads(self.facts.w * i + self.facts.w - 1, self.facts.w * j)
 
     def _derive(self) -> bool:

@@ -1,4 +1,4 @@
-"""What `statewalk history check` prints, and the same as JSON."""
+"""The report of `statewalk history check`, as text and as JSON."""
 
 from __future__ import annotations
 

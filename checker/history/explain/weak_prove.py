@@ -45,7 +45,7 @@ def rejected_core(
 
 
 def rejected(history: History, facts: Facts, level: Level, clock_error: float) -> bool:
-    """Whether these facts alone contradict the level."""
+    """Return whether these facts alone contradict the level."""
     if level.weak and level.rule != PREFIX:
         priority = facts.members.astype(np.float64)
         return not decide_weak(history, facts, level, priority, math.inf, hint=False).holds
@@ -97,7 +97,7 @@ class Halves(Closure):
         return super().nodes(link)
 
     def before(self, i: int, j: int) -> bool:
-        """Whether i is known to commit before j."""
+        """Return whether i is known to commit before j."""
         return self.leads(2 * i + 1, 2 * j + 1)
 
     def _derive(self) -> bool:
@@ -140,7 +140,7 @@ class Visible(Closure):
         return link.kind != "rw" and super()._put(link)
 
     def cyclic(self) -> bool:
-        """Whether there is a cycle, or a read that misses what was visible to it."""
+        """Return whether there is a cycle, or a read that misses what was visible to it."""
         return bool(self.broken) or super().cyclic()
 
     def cycle(self) -> tuple[Link, ...]:
@@ -171,7 +171,7 @@ class Visible(Closure):
         return new
 
     def _shown(self, j: int, r: int, op: int) -> tuple[Link, ...]:
-        """How j was visible to a read by operation `op` of r; empty when it was not."""
+        """Return how j was visible to a read by operation `op` of r; empty when it was not."""
         if self.rule == VIEW:
             seen = (k for reader, k, i, at in self.reads if (reader, i) == (r, j) and at <= op)
             return tuple(Link(j, r, "wr", k) for k in list(seen)[:1])

@@ -97,7 +97,7 @@ def _client(
 
 
 def looks_like(folder: Path) -> bool:
-    """Whether a folder's log files begin with a Cobra record."""
+    """Return whether a folder's log files begin with a Cobra record."""
     for file in files(folder):
         head = b""
         with suppress(OSError), opened(file) as data:

@@ -81,7 +81,7 @@ def _transaction(build: Builder, data: _Bytes, session: int) -> None:
 
 
 def looks_like(head: bytes, size: int) -> bool:
-    """Whether the counts at the beginning of a file could be this format's."""
+    """Return whether the counts at the beginning of a file could be this format's."""
     if len(head) < _HEADER.size + 4 * _SIZE.size:
         return False
     _, nodes, variables, transactions, events = _HEADER.unpack_from(head)

@@ -86,7 +86,7 @@ class Reader:
                 return self.at
 
     def more(self) -> bool:
-        """Whether another value follows."""
+        """Return whether another value follows."""
         return self.skip() < len(self.text)
 
     def value(self, depth: int = 0) -> Any:

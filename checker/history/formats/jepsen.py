@@ -235,7 +235,9 @@ def _transaction(
 
 
 def _completes(invoked: Any, completed: list[Any]) -> bool:
-    """Whether a completion has the operations of an invocation, reads aside from what they gave."""
+    """Return whether a completion has the operations of an invocation, reads aside from what they
+    gave.
+    """
     if not isinstance(invoked, list):
         return True  # nothing is said of them
     if len(invoked) != len(completed):
@@ -363,6 +365,6 @@ def _number(time: float, origin: int) -> str:
 
 
 def looks_like(head: bytes) -> bool:
-    """Whether the first bytes of a file are operation maps in EDN."""
+    """Return whether the first bytes of a file are operation maps in EDN."""
     start = head.lstrip()
     return start[:1] in (b"{", b"[", b"#", b";") and (b":value" in head or b":type" in head)

@@ -112,7 +112,7 @@ def _outcome(build: Builder, record: dict[str, Any], number: int, open_: dict[Sc
 
 
 def _record(build: Builder, line: bytes, number: int) -> dict[str, Any] | None:
-    """What a line says; None for a last one that was cut off."""
+    """Return what a line says; None for a last one that was cut off."""
     try:
         record = record_in(line, Fraction)
     except SaidTwice as error:
@@ -320,7 +320,7 @@ def operation(history: History, op: int) -> list[Any]:
 
 
 def looks_like(head: bytes) -> bool:
-    """Whether the first bytes of a file are this format's."""
+    """Return whether the first bytes of a file are this format's."""
     return re.match(rb'\s*\{\s*"', head) is not None and (
         b'"ops"' in head or b'"statewalk-history"' in head
     )

@@ -1,4 +1,6 @@
-"""What formats share: JSON of a line, numbers for sessions, and what is left out, in words."""
+"""The common parts of formats: JSON of a line, numbers for sessions, and what is left out, in
+words.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ def _no_number(name: str) -> float:
 
 
 class Lost(Counter[str]):
-    """What a format cannot express, in words, and how often it was dropped."""
+    """The things that a format cannot express, in words, and how often each was dropped."""
 
     def told(self) -> list[str]:
         """A line for each."""

@@ -70,6 +70,6 @@ def read(path: Path) -> History:
 
 
 def looks_like(head: bytes) -> bool:
-    """Whether the first line of a file is an operation of this format."""
+    """Return whether the first line of a file is an operation of this format."""
     lines = head.lstrip().split(b"\n", 1)
     return re.match(rb"\s*[rw]\(\s*-?\d+\s*,", lines[0]) is not None

@@ -58,7 +58,7 @@ class Tries(NamedTuple):
 
 
 class Outcomes(NamedTuple):
-    """What an action writes. The first ``blind[o]`` writes of outcome o ignore the old value."""
+    """The writes of an action. The first ``blind[o]`` writes of outcome o ignore the old value."""
 
     delta: Array  # (outcomes,) uint64: what the other writes add to the fingerprint
     delta_low: Array

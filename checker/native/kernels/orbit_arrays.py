@@ -18,7 +18,8 @@ LANE, SELF, APART = range(3)
 
 
 class OrbitTables(NamedTuple):
-    """What each value of each slot says of members; see `checker.symmetry.facts.Slice`.
+    """The facts about members that each value of each slot gives; see
+    `checker.symmetry.facts.Slice`.
 
     An entry stands for a value of a slot. A fact is a run of nodes, a node a run of arguments.
     """

@@ -49,7 +49,8 @@ def _join(t, first, second, lane):
 
 @inlined
 def _run(t, s, fact, colours, me):
-    """What a fact comes to under colours, as seen by a member or (-1) by nobody: its last node.
+    """Return what a fact comes to under colours, as seen by a member or (-1) by nobody: its last
+    node.
 
     Slow twin:  statewalk.checker.symmetry.facts.run
     """
@@ -81,7 +82,7 @@ def _run(t, s, fact, colours, me):
 
 @inlined
 def _distinct(colours):
-    """How many colours there are."""
+    """Return how many colours there are."""
     found = 0
     for one in range(colours.shape[0]):
         new = 1
@@ -159,7 +160,9 @@ def _entangled(t, s, depth, n_facts):
 
 @inlined
 def _total(t, s, depth, n_facts):
-    """What members and facts add to the fingerprint; how many permutations leave it as it is."""
+    """Return what members and facts add to the fingerprint; how many permutations leave it as it
+    is.
+    """
     colours = s.colours[depth]
     members, lanes = colours.shape
     for lane in range(s.result.shape[0]):
@@ -188,7 +191,7 @@ def _name(s, member, number):
 
 @inlined
 def _twins(t, s, one, other, n_facts):
-    """Whether exchanging two members, and nobody else, leaves all facts as they are."""
+    """Return whether exchanging two members, and nobody else, leaves all facts as they are."""
     lanes = s.result.shape[0]
     for member in range(s.names.shape[0]):
         _name(s, member, member)

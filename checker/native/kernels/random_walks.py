@@ -111,7 +111,7 @@ def _judge_step(before, number, walks, tries, scratch, stride, first_root, n_ste
 
 @inlined
 def _is_known(row, n_leaves, outcomes, scratch):
-    """Whether it is known what the updates of all leaves make of a state: one may raise."""
+    """Return whether it is known what the updates of all leaves make of a state: one may raise."""
     for leaf in range(n_leaves):
         code = int64(scratch.leaves[leaf])
         if code > FIRST_RESULT:
@@ -170,7 +170,9 @@ def _ways(number, walks, tries, outcomes, scratch, stride, first_action, end_act
 
 @inlined
 def _is_terminal(number, walks, tries, scratch, first_root, end_root):
-    """Whether the spec calls a walk's state an end; told as `_judge` tells it, 0 that it does."""
+    """Return whether the spec calls a walk's state an end; told as `_judge` tells it, 0 that it
+    does.
+    """
     for root in range(first_root, end_root):
         n_leaves = walk(walks.values[number], root, int64(tries.roots[root]), tries, scratch)
         if n_leaves == -2:

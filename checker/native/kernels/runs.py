@@ -17,7 +17,7 @@ _CROWDED = 256  # fingerprints in one place, from which on another way to sort i
 
 @inlined
 def _is_less(run, run_low, at, fp, low):
-    """Whether a fingerprint of a run is less than another."""
+    """Return whether a fingerprint of a run is less than another."""
     here = run[at]
     return here < fp or (run_low.shape[0] > 0 and here == fp and run_low[at] < low)
 

@@ -51,7 +51,7 @@ def _next(line, size):
 
 @inlined
 def _back(line, before, size):
-    """How many cells lie between a line and one before it, going round."""
+    """Return how many cells lie between a line and one before it, going round."""
     return line - before if line >= before else line + size - before
 
 

@@ -1,4 +1,4 @@
-"""What kernels share: following a trie, applying an outcome. Inlined into each kernel.
+"""The common code of kernels: following a trie, applying an outcome. Inlined into each kernel.
 
 No kernel allocates or counts references (``_nrt=False``, scratch passed in): an accidental count in
 `walk` costs a factor of ten. All are ``nogil`` and may run in threads on disjoint data.
@@ -114,7 +114,7 @@ def copy_row(typing_context: Any, target: Any, to: Any, source: Any, at: Any) ->
 
 @intrinsic
 def alike(typing_context: Any, one: Any, other: Any) -> Any:
-    """Whether two arrays have the same type, which is known when a kernel is compiled."""
+    """Return whether two arrays have the same type, which is known when a kernel is compiled."""
     same = one.dtype == other.dtype
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -202,7 +202,7 @@ def next_root(bits, at, end):
 
 @inlined
 def _child(tries, node, value, hashed):
-    """What stands at a node under a value."""
+    """Return what stands at a node under a value."""
     if not hashed:
         if value < tries.nodes[uint64(node), CAPACITY]:
             return int64(tries.edges[uint64(tries.nodes[uint64(node), BASE] + value)])
@@ -238,7 +238,7 @@ def follow(row, node, tries):
 
 @inlined
 def walk(row, root, node, tries, scratch):
-    """What `walk_on` gives in a state that nothing is known of."""
+    """Return what `walk_on` gives in a state that nothing is known of."""
     scratch.looks[0] += 1
     return walk_on(row, root, node, tries, scratch)
 

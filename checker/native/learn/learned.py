@@ -1,4 +1,4 @@
-"""What has been learned, as flat arrays that grow: tries, outcomes, projections, operations."""
+"""The learned tables, as flat arrays that grow: tries, outcomes, projections, operations."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class Learned(Effects):
             self.roots[number] = node
 
     def child(self, node: int, value: int) -> int:
-        """What stands at a node under a value; 0 for nothing."""
+        """Return what stands at a node under a value; 0 for nothing."""
         at, fields = NODE_FIELDS * node, self.nodes.flat
         if value < fields[at + CAPACITY] and not fields[at + KIND] & 1:
             child: int = self.edges.flat[fields[at + BASE] + value]

@@ -42,7 +42,8 @@ _ASK_EVERY = 256  # runs of actions
 
 @dataclass(frozen=True)
 class Root:
-    """What is learned as one trie: an action, or a predicate, of a property's element or whole.
+    """A unit of learning with one trie: an action, or a predicate, of a property's element or
+    whole.
 
     ``sought``: the search has to hear of states in which the predicate is true, not of others.
     """
@@ -110,7 +111,9 @@ def make_roots(model: Model, options: SearchOptions, *, whole: bool = False) -> 
 
 
 def is_repeated(count: int) -> bool:
-    """Whether a root is run again after so many evaluations, to see that it does the same."""
+    """Return whether a root is run again after so many evaluations, to see that it does
+    the same.
+    """
     return count & (count - 1) == 0 or count % 256 == 0
 
 
@@ -140,7 +143,7 @@ class Programmed(Protocol):
 
     @property
     def refused(self) -> list[str]:
-        """Why functions have no program."""
+        """Return why functions have no program."""
         ...
 
     def evaluated(self, count: int, evaluations: Array) -> None:
@@ -148,7 +151,7 @@ class Programmed(Protocol):
         ...
 
     def words(self) -> Array:
-        """What one thread's runs need, as kernels take it."""
+        """Return what one thread's runs need, as kernels take it."""
         ...
 
 

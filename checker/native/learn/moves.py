@@ -1,4 +1,4 @@
-"""What outcomes do to each variable alone, as moves from value to value.
+"""The effect of outcomes on each variable alone, as moves from value to value.
 
 An operation takes a variable from each value that it was met with to another. A write of which it
 is not known what it replaces may replace everything: each value leads to the variable's *hub*, and
@@ -30,7 +30,7 @@ class Moves(NamedTuple):
 
 
 def moves_of(learned: Learned) -> Moves:
-    """What the outcomes that are known do."""
+    """Return what the outcomes that are known do."""
     sizes = np.array([len(slot.values) + 1 for slot in learned.layout.slots], np.int64)
     ends = np.cumsum(sizes)
     places = int(sizes.sum())

@@ -1,4 +1,4 @@
-"""What actions do: outcomes, blind operations, and which roots a write may wake up."""
+"""Outcomes of actions, blind operations, and the roots that a write may wake."""
 
 from __future__ import annotations
 

@@ -338,7 +338,7 @@ class Contradiction(BaseException):
 
 
 def _is_in(known: set[Place], place: Place) -> bool:
-    """Whether a place is one of some, or in one."""
+    """Return whether a place is one of some, or in one."""
     if place in known:
         return True
     return bool(place) and any(place[:n] in known for n in range(len(place)))

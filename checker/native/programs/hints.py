@@ -78,5 +78,5 @@ def _hint_of_kind(kind: type, values: list[Any]) -> Any:
 
 
 def alike_inside(values: Collection[Any]) -> bool:
-    """Whether values of one class have the same type as an annotation."""
+    """Return whether values of one class have the same type as an annotation."""
     return not any(isinstance(v, tuple) for v in values)

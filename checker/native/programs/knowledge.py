@@ -1,4 +1,4 @@
-"""What a translation asks of a spec as a whole: names, fields, classes, functions."""
+"""The facts about a whole spec that a translation needs: names, fields, classes, functions."""
 
 from __future__ import annotations
 
@@ -325,7 +325,7 @@ class Knowledge:
         return found if found is not ANYTHING else None
 
     def _reads_roles(self, function: Function) -> bool:
-        """Whether a function may read fields of roles that it is given."""
+        """Return whether a function may read fields of roles that it is given."""
         for node in walk(function.node):
             if isinstance(node, ast.Attribute) and node.attr in self._role_fields:
                 return True

@@ -158,7 +158,7 @@ class Operations:
 
 
 def _is_ambiguous(values: list[Any]) -> bool:
-    """Whether Python takes two of some values, or of their elements, for one, as True and 1.
+    """Return whether Python takes two of some values, or of their elements, for one, as True and 1.
 
     The state tells them apart and a container of a step's own does not; an operation does not know
     which of the two it is given.

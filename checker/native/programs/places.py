@@ -24,7 +24,7 @@ class Places(Calls):
         return value.sort == "role" or self.machine.is_role_domain(value.domain)
 
     def _is_changed(self, name: str) -> bool:
-        """Whether a local is changed in place."""
+        """Return whether a local is changed in place."""
         held = self.frame.variables.get(name)
         changed = name in self.mutated_names(self.frame.function)
         return (
@@ -46,7 +46,7 @@ class Places(Calls):
         self.frame.places[target.id] = place
 
     def _is_new(self, node: ast.expr) -> bool:
-        """Whether an expression makes something that nobody else knows."""
+        """Return whether an expression makes something that nobody else knows."""
         if isinstance(node, ast.Call):
             return not any(
                 isinstance(n, ast.Name) and self._is_changed(n.id) for n in ast.walk(node)

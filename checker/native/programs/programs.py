@@ -41,7 +41,7 @@ class _Revised(Exception):
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to have a program: its text, and on which answer of a predicate it is an event."""
+    """A function that is to have a program: its text, and the answer that is an event."""
 
     text: Text
     purpose: Purpose
@@ -49,7 +49,7 @@ class Wanted:
 
     @property
     def key(self) -> tuple[int, Purpose, bool | None]:
-        """What one program serves."""
+        """Return what one program serves."""
         return (id(self.text.expression or self.text.function), self.purpose, self.event_on)
 
     @property
@@ -209,7 +209,7 @@ class Programs:
 
     @property
     def refused(self) -> list[str]:
-        """Why functions have no program."""
+        """Return why functions have no program."""
         found, names = self._translation.refused, self._translation.names
         before = {k: why for k, why in self._refused_at_first.items() if k not in names}
         return list(dict.fromkeys((before | found).values()))

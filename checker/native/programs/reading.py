@@ -1,4 +1,4 @@
-"""What expressions read of roles, records and containers."""
+"""The reads of roles, records and containers in expressions."""
 
 from __future__ import annotations
 

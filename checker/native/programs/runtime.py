@@ -1,4 +1,5 @@
-"""What every program calls: slots, tables of operations, choices, outcomes. Written once a module.
+"""The functions that every program calls: slots, tables of operations, choices, outcomes.
+Written once a module.
 
 Two blocks of 64-bit words are passed along. ``run`` is a thread's own (see `RUN`), ``context`` what
 has been learned (see `CONTEXT`); the run knows the context.
@@ -93,13 +94,13 @@ def _present() -> Assembler:
     """
     a = Assembler("present", "ptr %run, ptr %pairs, i32 %first, i32 %end, i32 %side")
     row, shift, width = of_run(a, "row"), of_run(a, "shift", "i32"), of_run(a, "width", "i32")
-    stride, stamp = of_run(a, "stride", "i32"), of_run(a, "stamp", "i32")
-    stamps, ids = of_run(a, "stamps"), of_run(a, "ids")
+    stride, ids = of_run(a, "stride", "i32"), of_run(a, "ids")
+    marks, mark = of_run(a, "stamps"), of_run(a, "stamp", "i32")
     now = a.test("eq", "%side", "0")
     for number, kind in enumerate(_KINDS):
         with a.when(a.test("eq", shift, str(number))), a.count("%end", "%first", 2) as at:
             slot = a.load("%pairs", at)
-            written = a.bit("and", a.test("eq", a.load(stamps, slot), stamp), now)
+            written = a.bit("and", a.test("eq", a.load(marks, slot), mark), now)
             with a.when(written):
                 with a.when(a.test("ne", a.load(ids, slot), "0")):
                     a.ret(at)
@@ -249,7 +250,7 @@ def _unary() -> Assembler:
 
 
 def _sequence() -> Assembler:
-    """Where the elements of a value are: their number, then they; null where not known.
+    """Return where the elements of a value are: their number, then they; null where not known.
 
     ``operation`` gives the place in the pool. Which of MISSED and ERRED it is is in the run's miss.
     """

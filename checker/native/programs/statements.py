@@ -91,7 +91,7 @@ class Statements(Places):
         self.a.label(end)
 
     def _source(self, node: ast.expr) -> Value | None:
-        """What a loop goes through, as far as it is a place of the state."""
+        """Return what a loop goes through, as far as it is a place of the state."""
         names = {
             n.attr for n in ast.walk(node)
             if isinstance(n, ast.Attribute) and self.machine.attribute(n.attr) in ("role", "mixed")

@@ -41,7 +41,7 @@ class Table:
 
 
 class Tables:
-    """What has been learned, as compiled code sees it."""
+    """The learned tables, as compiled code sees them."""
 
     def __init__(self) -> None:
         self.context: Array = np.zeros(len(CONTEXT), np.int64)
@@ -189,14 +189,17 @@ def _hash(key: Sequence[int]) -> int:
 
 
 def _place(number: int) -> int:
-    """Where a number is in a table of one argument; negative where it has no place."""
+    """Return where a number is in a table of one argument; negative where it has no place."""
     if number >= BASE:
         return number - BASE + 2 * SMALL
     return number + SMALL if -SMALL <= number < SMALL else -1
 
 
 class Room:
-    """What one thread's runs need: stamps, trail, script, arena. ``words`` is what code gets."""
+    """The memory of one thread's runs: stamps, trail, script, arena.
+
+    ``words`` is what code gets.
+    """
 
     def __init__(self, tables: Tables) -> None:
         self.words: Array = np.zeros(len(RUN), np.int64)
@@ -214,7 +217,7 @@ class Room:
         self._tables = tables
 
     def missed(self) -> list[int]:
-        """What the last run missed: an operation and its arguments."""
+        """Return what the last run missed: an operation and its arguments."""
         miss = self._arrays["miss"]
         found: list[int] = miss[1 : 1 + int(miss[0])].tolist()
         return found

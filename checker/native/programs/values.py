@@ -51,7 +51,7 @@ class Temporary:
 
 @dataclass(frozen=True)
 class Kind:
-    """What is known of a variable at all times."""
+    """The facts that hold for a variable at all times."""
 
     sort: Sort
     domain: Domain | None

@@ -211,7 +211,7 @@ class Wholes(Body):
         return ast.copy_location(type(node)(**made), node)
 
     def _is_comparable(self, node: ast.Compare) -> bool:
-        """Whether a comparison asks for no identity but that of None and truths."""
+        """Return whether a comparison asks for no identity but that of None and truths."""
         sides = [node.left, *node.comparators]
         for at, relation in enumerate(node.ops):
             if isinstance(relation, ast.Is | ast.IsNot) and not any(
@@ -381,7 +381,7 @@ class Wholes(Body):
         return "any", None
 
     def _is_text(self, node: ast.expr) -> bool:
-        """Whether an expression gives a string, if it does not raise."""
+        """Return whether an expression gives a string, if it does not raise."""
         if isinstance(node, ast.JoinedStr) or (
             isinstance(node, ast.Constant) and type(node.value) is str
         ):
@@ -433,7 +433,9 @@ class Wholes(Body):
         return self._returned(function) if function is not None else ("any", None)
 
     def _returned(self, function: Function) -> tuple[Sort, Any]:
-        """What a function says it returns: believed of operations, which look; else the classes."""
+        """Return what a function says it returns: believed of operations, which look; else the
+        classes.
+        """
         domain = self.machine.domain_returned(function)
         sort = self.machine.sort_of(domain)
         if self.machine.is_pure(function) or self.machine.is_class_domain(domain):
@@ -463,12 +465,14 @@ class Wholes(Body):
 
 
 def _is_first(callee: Any, node: ast.Call) -> bool:
-    """Whether a call takes the first of a generator that nobody else has."""
+    """Return whether a call takes the first of a generator that nobody else has."""
     return callee is next and bool(node.args) and isinstance(node.args[0], ast.GeneratorExp)
 
 
 def _is_plain(callee: Any) -> bool:
-    """Whether this is a function of a module that declares nothing: it cannot read the state."""
+    """Return whether this is a function of a module that declares nothing: it cannot read the
+    state.
+    """
     module = str(getattr(callee, "__module__", ""))
     ours = module.startswith(("statewalk.dsl.", "statewalk.checker."))
     return isinstance(callee, FunctionType) and (not ours or module == FIZZ)
@@ -483,5 +487,5 @@ def _has_loop(node: ast.AST) -> bool:
 
 
 def _computes(node: ast.expr) -> bool:
-    """Whether evaluating it once is worth while: it is more than a name."""
+    """Return whether evaluating it once is worth while: it is more than a name."""
     return not isinstance(node, ast.Name | ast.Constant)

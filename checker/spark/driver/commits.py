@@ -72,7 +72,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class Committed(Manifest):
-    """What a manifest says: the search as it was before its last level is expanded."""
+    """The content of a manifest: the search as it was before its last level is expanded."""
 
     spark: Parts
 
@@ -122,7 +122,7 @@ def unusable(folder: str | None, error: OSError) -> RunError:
 
 
 def read(folder: Path, key: Identity, model: Model) -> Committed:
-    """What a folder holds, of a search of a model.
+    """Return what a folder holds, of a search of a model.
 
     Raises:  RunError[SW340] where there is nothing; RunError[SW341] where it is of another search;
     RunError[SW343] where the manifest is damaged

@@ -49,7 +49,8 @@ def waiting(
     run: Callable[[], list[Found]],
     stop: Callable[[], bool],
 ) -> list[Found]:
-    """What ``run`` returns, in the pool's thread; meanwhile ``stop`` is asked whether to give up.
+    """Return what ``run`` returns, in the pool's thread; meanwhile ``stop`` is asked whether to
+    give up.
 
     Raises:  Stopped; RunError[SW333] where Spark gives up
     """
@@ -69,7 +70,7 @@ def waiting(
 
 
 def _gave_up(error: Exception) -> RunError:
-    """What to say of a job that Spark could not finish."""
+    """Return what to say of a job that Spark could not finish."""
     lines = [line.strip() for line in str(error).splitlines()]
     lines = [line for line in lines if line and not line.startswith(("at ", "... ", "File "))]
     told = [line for line in lines if _OURS.search(line)]
@@ -99,18 +100,18 @@ def level_here(plan: Plan, known: Learned) -> list[Report]:
 
 
 class Jobs:
-    """What the driver asks of a context of Spark's core."""
+    """The driver's interface to a context of Spark's core."""
 
     def __init__(self, context: Any) -> None:
         self.context = context
         self._tag = f"statewalk-{os.getpid()}-{id(self)}"
 
     def cores(self) -> int:
-        """How many tasks run side by side."""
+        """Return how many tasks run side by side."""
         return int(self.context.defaultParallelism)
 
     def are_here(self) -> bool:
-        """Whether all tasks run on the driver's machine, for certain."""
+        """Return whether all tasks run on the driver's machine, for certain."""
         return str(self.context.master).startswith("local")
 
     def send(self, data: bytes) -> Any:
@@ -131,7 +132,7 @@ class Jobs:
         )
 
     def each(self, function: Callable[[int], Any], tasks: int) -> list[Any]:
-        """What a function gives for each task, in order."""
+        """Return what a function gives for each task, in order."""
         return self._collected(self.context.parallelize(range(tasks), tasks).map(function))
 
     def _collected(self, rdd: Any) -> list[Any]:
@@ -198,7 +199,9 @@ def _all_here(threads: int) -> str:
 
 @dataclass
 class Cluster:
-    """What one driver uses; ``durable`` files outlive the search, ``token`` tells them apart."""
+    """The cluster of one driver; ``durable`` files outlive the search, ``token`` tells them
+    apart.
+    """
 
     settings: Settings
     folder: str
@@ -213,13 +216,13 @@ class Cluster:
 
     @property
     def most_tasks(self) -> int:
-        """How many tasks a large level has."""
+        """Return how many tasks a large level has."""
         return min(self.settings.buckets, self.settings.tasks or max(1, self.jobs.cores()))
 
 
 @dataclass
 class Figures:
-    """What the jobs of a search moved, some of it by file, and how long they took.
+    """The data that a search's jobs moved, some of it by file, and their time.
 
     ``largest`` is the largest share of a task over the mean; ``levels`` are (states expanded, jobs,
     seconds).

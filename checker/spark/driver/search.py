@@ -41,7 +41,7 @@ class Driver:
         return 0 if self.spread is None else self.spread.level.n
 
     def takes_over(self, expanded: int) -> bool:
-        """Whether tasks expand the level: it is large, or one before it was."""
+        """Return whether tasks expand the level: it is large, or one before it was."""
         if self.spread is None:
             if expanded or self.search.level.n < self.cluster.settings.native_until:
                 return False

@@ -117,7 +117,7 @@ class Spread:
         raise EngineError("SW312", "A level is not learned after many attempts.")
 
     def _is_small(self, left: tuple[Left, ...]) -> bool:
-        """Whether an attempt at the level is less work here than as a job.
+        """Return whether an attempt at the level is less work here than as a job.
 
         Attempts but the first look at some pairs, and put what comes of them to what there is.
         """
@@ -149,7 +149,7 @@ class Spread:
         return Rows(values, ids["fp"][which], ids["low"][which], quiet)
 
     def version(self) -> Version:
-        """What is learned by now, on its way to the executors."""
+        """Return what is learned by now, on its way to the executors."""
         learner = self.search.learner
         known = (self._evaluations(), learner.filled)
         if known != self.known:
@@ -164,14 +164,14 @@ class Spread:
         return Learned(learned.tries(), learned.outcomes(), orbits)
 
     def _tasks(self) -> int:
-        """How many tasks this level is given."""
+        """Return how many tasks this level is given."""
         most = self.cluster.most_tasks
         if self.cluster.settings.tasks is not None:
             return most
         return max(1, min(most, self.level.n // _SMALL))
 
     def plan(self, attempt: int, left: tuple[Left, ...], again: frozenset[int]) -> Plan:
-        """What the tasks of an attempt know."""
+        """Return what the tasks of an attempt know."""
         search, roots = self.search, self.search.roots
         search.widen()
         return Plan(
@@ -337,7 +337,7 @@ def _words(search: Search) -> Array:
 
 
 def packing(search: Search) -> Packing:
-    """How rows are packed: every slot and every value id there is by now fits."""
+    """Return how rows are packed: every slot and every value id there is by now fits."""
     search.widen()
     slots, width = search.layout.slots, search.shape.width
     bits = [(len(slot.values) - 1).bit_length() for slot in slots]
@@ -420,7 +420,7 @@ def _walk(search: Search, span: str, found: list[tuple[int, tuple[int, ...]]]) -
 
 
 def _runner(search: Search, span: str, rows: Rows) -> Callable[[Worker], object]:
-    """How a worker walks the pairs."""
+    """Return how a worker walks the pairs."""
     roots, learned = search.roots, search.learner.learned
     if span == "act":
         fixed = (roots.first_action, roots.end_action, search.ordinal_bits, 63, 1)

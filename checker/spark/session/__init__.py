@@ -1,4 +1,4 @@
-"""How Spark is started or found: which Java, which settings, a session of a cluster or of this
+"""Starting or finding Spark: which Java, which settings, a session of a cluster or of this
 machine, and what each worker loads. Knows nothing of searches but the module that workers load
 beforehand.
 """

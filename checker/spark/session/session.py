@@ -205,7 +205,7 @@ def _start_jvm(home: str, work: str, settings: Mapping[str, str]) -> tuple[int, 
 
 
 def _module_path() -> list[str]:
-    """Where workers on this machine look for modules first: where this code is from."""
+    """Return where workers on this machine look for modules first: where this code is from."""
     root, path = Path(statewalk.__file__).resolve().parents[1], os.environ.get("PYTHONPATH", "")
     ours = [] if root.name == "site-packages" else [str(root)]  # found there anyway
     return ours + [entry for entry in path.split(os.pathsep) if entry]
@@ -277,7 +277,7 @@ def no_context(what: str) -> RunError:
 
 
 def _is_here(master: str) -> bool:
-    """Whether all of a cluster is on this machine, as far as its URL tells."""
+    """Return whether all of a cluster is on this machine, as far as its URL tells."""
     return master.startswith("local") or "//127.0.0.1" in master or "//localhost" in master
 
 

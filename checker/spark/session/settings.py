@@ -1,4 +1,4 @@
-"""How to use Spark: the settings of the engine."""
+"""The settings of the Spark engine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ MOST_BUCKETS = 1 << 16
 
 @dataclass(frozen=True)
 class Settings:
-    """How to use Spark. ``session`` wins over ``master``; without either, this machine is used.
+    """The settings of Spark. ``session`` wins over ``master``; without either, this machine
+    is used.
 
     ``buckets`` is a power of two: the parts into which fingerprints are cut. ``tasks``, at most as
     many, share them out; as many as the session has cores unless said. ``native_until`` states in a
@@ -42,7 +43,7 @@ class Settings:
 
 
 def mistake(given: Mapping[str, Any]) -> str:
-    """What is wrong with settings, in words; empty where nothing is."""
+    """Return what is wrong with settings, in words; empty where nothing is."""
     known = {f.name for f in fields(Settings)}
     if unknown := sorted(set(given) - known):
         return f"it has no setting {unknown[0]}; they are {', '.join(sorted(known))}"
@@ -131,5 +132,5 @@ def whole_java(home: Path, folder: Path) -> Path:
 
 
 def _has_module(home: Path) -> bool:
-    """Whether a Java kept its modules as files, as a full JDK does."""
+    """Return whether a Java kept its modules as files, as a full JDK does."""
     return (home / "jmods" / f"{_VECTOR}.jmod").exists()

@@ -35,7 +35,7 @@ _CODES = (np.uint8, np.uint16, np.uint32)
 
 
 class Places(NamedTuple):
-    """Where slots are in a packed row: those of up to eight bits share bytes, others do not.
+    """The places of slots in a packed row: those of up to eight bits share bytes, others do not.
 
     Shapes:  narrow (n, 3) uint64, by byte: slot, how far to shift, mask; ends (B,) uint64: where
              those of a byte end; wide (m, 2) int64: slot, number of bytes
@@ -67,13 +67,13 @@ def _places(bits: tuple[int, ...]) -> Places:
 
 @dataclass(frozen=True)
 class Packing:
-    """How many bits each slot's value ids have in a packed row. Shape: bits (W,) int64."""
+    """The number of bits of each slot's value ids in a packed row. Shape: bits (W,) int64."""
 
     bits: Array
 
     @cached_property
     def places(self) -> Places:
-        """Where slots are."""
+        """Return where slots are."""
         return _places(tuple(self.bits.tolist()))
 
     @cached_property

@@ -280,7 +280,7 @@ class Expander:
                     yield target, (kind, self._on_its_way(blob))
 
     def _on_its_way(self, blob: Blob) -> Blob | Filed:
-        """What is sent: states, or the name of the file that they were written to."""
+        """Return what is sent: states, or the name of the file that they were written to."""
         plan, files = self.plan, self.report.files
         if not plan.by_file:
             return blob

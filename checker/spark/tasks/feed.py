@@ -1,4 +1,4 @@
-"""What was learned, on its way to the executors: a base, then what changed, in versions.
+"""The learned tables on their way to the executors: a base, then what changed, in versions.
 
 The driver compares the arrays with what it sent last, block by block, and sends the blocks that
 differ. A worker process keeps the newest version it has seen and applies what came since. Versions
@@ -29,7 +29,7 @@ Change = list[tuple[int, tuple[int, ...], str, list[tuple[int, Array]]]]
 
 
 class Learned(NamedTuple):
-    """What tasks replay; ``orbits`` where those are searched."""
+    """The tables that tasks replay; ``orbits`` where those are searched."""
 
     tries: Tries
     outcomes: Outcomes
@@ -38,7 +38,7 @@ class Learned(NamedTuple):
 
 @dataclass(frozen=True)
 class Version:
-    """How to get at a version: its number, the first one needed, and where each one is."""
+    """The address of a version: its number, the first one needed, and where each one is."""
 
     token: str
     first: int
@@ -188,7 +188,7 @@ class Room:
 
     @property
     def bytes(self) -> int:
-        """What it takes."""
+        """Return what it takes."""
         held = (
             *self.worker.batch,
             *(a for p in self.partitions for a in (*p.segment, p.table, p.table_low)),

@@ -324,7 +324,7 @@ def _inserted(states: States, few: States) -> States:
 
 
 def _due(quiet: Array, n_checks: int) -> Array:
-    """Which states have a predicate, one of the first roots, that must be looked at."""
+    """Return which states have a predicate, one of the first roots, that must be looked at."""
     result = np.zeros(len(quiet), np.bool_)
     for word in range(-(-n_checks // 64)):
         wanted = (1 << min(n_checks - 64 * word, 64)) - 1

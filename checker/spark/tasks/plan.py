@@ -1,4 +1,4 @@
-"""What the driver and its tasks tell each other about one level.
+"""The messages between the driver and its tasks about one level.
 
 A state's *bucket* is the high bits of its fingerprint. A task owns consecutive buckets, and writes
 its states in the order of their fingerprints; so positions in a level, counted over all tasks, are
@@ -75,7 +75,7 @@ def same_sources(theirs: bytes) -> None:
 
 @dataclass(frozen=True)
 class Division:
-    """How tasks share out the buckets."""
+    """The division of the buckets among tasks."""
 
     buckets: int
     tasks: int
@@ -93,7 +93,7 @@ class Division:
         return np.array([self.start(task) for task in range(1, self.tasks)], np.uint64)
 
     def share(self, fps: Array, task: int) -> slice:
-        """Which of some sorted fingerprints are a task's."""
+        """Return which of some sorted fingerprints are a task's."""
         first = int(np.searchsorted(fps, np.uint64(self.start(task)))) if task else 0
         if self.first_bucket(task + 1) == self.buckets:
             return slice(first, len(fps))
@@ -109,13 +109,13 @@ class Division:
             at += part.n
 
     def part(self, task: int, n: int, ids: Stored, rows: Stored | None = None) -> Part:
-        """What a task wrote, as a part."""
+        """Return what a task wrote, as a part."""
         return Part(self.first_bucket(task), self.first_bucket(task + 1), n, ids, rows)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What every task of an attempt at a level knows.
+    """The plan that every task of an attempt at a level gets.
 
     ``sources`` are those of the driver, which must be the task's own.
     ``token`` tells this driver's files from those of one that died. ``parts`` are the level to
@@ -168,7 +168,7 @@ class Plan:
 
     @property
     def wide(self) -> bool:
-        """Whether fingerprints have two words."""
+        """Return whether fingerprints have two words."""
         return len(self.base) > 1
 
     def name(self, what: str, task: int, level: int | None = None) -> str:
@@ -185,7 +185,9 @@ def file_name(what: str, level: int, token: str, attempt: int, task: int) -> str
 
 @dataclass(frozen=True)
 class Left:
-    """What an attempt left to the next one: the states so far, those aside, the pairs missed."""
+    """The remainder of an attempt for the next one: the states so far, those aside, the pairs
+    missed.
+    """
 
     part: Part | None = None
     aside: Stored | None = None
@@ -194,7 +196,7 @@ class Left:
 
 @dataclass
 class Expanded:
-    """What expanding a task's states gave, besides states."""
+    """The results of expanding a task's states, besides states."""
 
     task: int
     misses: list[Miss] = field(default_factory=list)
@@ -216,7 +218,7 @@ class Expanded:
 
 @dataclass
 class Merged:
-    """What merging a task's new states gave; it takes the place of an earlier attempt's."""
+    """The result of merging a task's new states; it replaces an earlier attempt's."""
 
     task: int
     misses: list[Miss] = field(default_factory=list)

@@ -21,7 +21,7 @@ _AHEAD = 8  # rows between the prefetch and the use
 
 @inlined
 def _before(fps, lows, one, other):
-    """Whether one fingerprint is less than another."""
+    """Return whether one fingerprint is less than another."""
     if fps[one] != fps[other]:
         return fps[one] < fps[other]
     return lows.shape[0] > 0 and lows[one] < lows[other]
@@ -125,7 +125,7 @@ def _wide_id(packed, i, byte, n):
 
 @kernel
 def add_up(narrow, ends, start, contribution, contribution_low, table, table_low):
-    """What each value of a byte that slots share adds to a fingerprint, of one or two words.
+    """Return what each value of a byte that slots share adds to a fingerprint, of one or two words.
 
     The contribution of a slot's value is at the slot's ``start`` plus the value's id.
 

@@ -73,7 +73,7 @@ def drawing_of(found: list[Event], loop: int | None, bad: int | None) -> dict[st
 
 
 def _widths(found: list[Event], names: list[str]) -> dict[str, int]:
-    """How wide each lane is."""
+    """Return how wide each lane is."""
     wide = {name: max(_LEAST, min(_MOST, int(len(name) * _BOLD) + 1)) for name in names}
     for event in found:
         for text in [event.text, *event.received] if event.kind == "step" else []:
@@ -82,7 +82,7 @@ def _widths(found: list[Event], names: list[str]) -> dict[str, int]:
 
 
 def _columns(wide: dict[str, int]) -> tuple[dict[str, int], int]:
-    """Where the middle of each lane is, and how wide all are together."""
+    """Return where the middle of each lane is, and how wide all are together."""
     left, centres = _GUTTER, {}
     for name, room in wide.items():
         centres[name] = left + room // 2
@@ -108,7 +108,7 @@ def _fitted(text: str, width: int) -> str:
 def _row(
     found: list[Event], top: int, centres: dict[str, int], *, bad: bool
 ) -> tuple[list[Shape], int]:
-    """What a step is drawn as, and its height."""
+    """Return what a step is drawn as, and its height."""
     step, arrows = found[0], found[1:]
     x = centres[step.source]
     crash = step.text.startswith("crash")
@@ -233,7 +233,7 @@ FOLDED = "folded"  # the mark of a state that may lead further than is drawn
 
 @dataclass(frozen=True)
 class Spot:
-    """What stands for a state: how far it is, two lines of text, and how it is marked, in words."""
+    """A drawn state: how far it is, two lines of text, and how it is marked, in words."""
 
     level: int
     label: str
@@ -241,7 +241,7 @@ class Spot:
     mark: str = ""
 
     def is_marked(self, word: str) -> bool:
-        """Whether a word is among its marks."""
+        """Return whether a word is among its marks."""
         return word in self.mark.split()
 
     def marked(self, word: str) -> Spot:
@@ -293,7 +293,7 @@ def layered(spots: Sequence[Spot], edges: Iterable[tuple[int, int]]) -> dict[str
 def _placed(
     spots: Sequence[Spot], edges: Iterable[tuple[int, int]], sizes: _Sizes
 ) -> list[tuple[int, int]]:
-    """Where each spot is: in its level by where those are from which steps lead to it."""
+    """Return where each spot is: in its level by where those are from which steps lead to it."""
     before: dict[int, list[int]] = {}
     for a, b in edges:
         if spots[a].level < spots[b].level:

@@ -41,7 +41,7 @@ class Event:
 
     @property
     def note(self) -> str:
-        """What a step says, with its number and what it received."""
+        """Return what a step says, with its number and what it received."""
         got = f" ← {', '.join(self.received)}" if self.received else ""
         return f"{self.step}. {self.text}{got}"
 
@@ -75,7 +75,9 @@ def _instances(trace: Trace) -> set[str]:
 
 
 def _touched(changes: Iterable[Change], others: set[str]) -> dict[str, list[Change]]:
-    """What a step changes in the fields of others, by owner, without the records it puts there."""
+    """Return what a step changes in the fields of others, by owner, without the records it puts
+    there.
+    """
     found: dict[str, list[Change]] = {}
     for change in changes:
         if (owner := owner_of(change)) in others and not _is_message(change, "+"):

@@ -174,7 +174,10 @@ class Fields:
     def wrong(
         self, node: ast.Attribute, role: RoleInfo | None, *, called: bool
     ) -> tuple[str, str, str] | None:
-        """What is wrong with an attribute, if anything is. ``role``: whose text it stands in."""
+        """Return what is wrong with an attribute, if anything is.
+
+        ``role``: whose text it stands in.
+        """
         word = node.attr
         if self.closed and role is not None and is_self(node):
             own = [*role.fields, *role.given]

@@ -164,11 +164,11 @@ class _Check:
             self._unknown(node, visible)
 
     def _is_own(self, word: str, visible: set[str], *, called: bool = False) -> bool:
-        """Whether a name is one of the file's where it stands."""
+        """Return whether a name is one of the file's where it stands."""
         return word in visible and (word not in TAKEN or (self._may_be_own(word) and not called))
 
     def _may_be_own(self, word: str) -> bool:
-        """Whether a name of Python's may be that of a variable: not of one of the module."""
+        """Return whether a name of Python's may be that of a variable: not of one of the module."""
         return word in OWN and word not in self.top
 
     def _unknown(self, node: ast.Name, visible: set[str]) -> None:
@@ -295,7 +295,7 @@ class _Check:
             )
 
     def _lost(self, node: ast.expr, role: RoleInfo) -> None:
-        """What a crash takes or leaves are fields of the role."""
+        """Return what a crash takes or leaves are fields of the role."""
         given = node.keywords if isinstance(node, ast.Call) else []
         for keyword in given[1:]:
             self.wrong(keyword, "What a crash takes is said once, by ephemeral or by durable.")
@@ -308,7 +308,7 @@ class _Check:
 
     # -- errors -------------------------------------------------------------------------------
     def wrong(self, node: ast.AST, message: str, help: str = "") -> None:
-        """What does not fit together, SW153."""
+        """Return what does not fit together, SW153."""
         self.mistakes.add("SW153", message, at=self._at(node), help=help)
 
     def python(self, node: ast.AST, message: str, word: str = "", help: str = "") -> None:
@@ -360,7 +360,7 @@ def _is_names(target: ast.expr) -> bool:
 
 
 def _placeholders(text: str) -> Iterator[str]:
-    """What the braces of a text ask for, at any depth."""
+    """Return what the braces of a text ask for, at any depth."""
     try:
         for _, field, form, _ in string.Formatter().parse(text):
             if field is not None:

@@ -1,4 +1,4 @@
-"""What translated specs call while they run: records, symmetric values, next states.
+"""The functions that translated specs call: records, symmetric values, next states.
 
 Built on state and values as any spec is.
 """

@@ -59,14 +59,14 @@ def next_states(state: Any = None) -> list[Transition]:
 
 
 def _changes(step: NextStep) -> object:
-    """What a step changes."""
+    """Return what a step changes."""
     view = step._view
     changed = ((p, v) for p, v in view.writes.items() if not same(view.around.get(p), v))
     return frozenset((path, intern_key(value)) for path, value in changed)
 
 
 def before_step(expression: Callable[[], Any]) -> Any:
-    """What an expression gives in the state before the step."""
+    """Return what an expression gives in the state before the step."""
     value = _before(lambda: _stored(expression()))
     return _Other(_before, None)._method(value) if callable(value) else _shown(_before, value)
 

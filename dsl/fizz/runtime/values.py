@@ -1,4 +1,4 @@
-"""What Fizzbee's language has and Python has not, for specifications that came from .fizz files.
+"""The operations of Fizzbee's language that Python lacks, for translated .fizz files.
 
 ``record``, ``struct`` and ``enum`` are values of the state or constants; ``genericset`` and
 ``genericmap`` are a set and a dict whose elements and keys may be anything, and become those when
@@ -332,7 +332,7 @@ def at_most(most: int, count: int) -> None:
 
 
 def in_flight(of: Any, action: str) -> int:
-    """How many runs of an action are suspended: of one role, or of all roles of a class."""
+    """Return how many runs of an action are suspended: of one role, or of all roles of a class."""
     actors = of._instances if isinstance(of, type) else [of]  # type: ignore[attr-defined]
 
     def count(held: Any) -> int:

@@ -135,7 +135,7 @@ def _augmented(target: ast.expr, operator: Token, value: ast.expr) -> ast.stmt:
 
 @v_args(meta=True)
 class Build(Transformer[Token, Any]):
-    """What becomes of each rule of the grammar, by its name."""
+    """The tree built for each rule of the grammar, by its name."""
 
     def suite(self, meta: Meta, parts: Parts) -> Parts:
         return parts

@@ -1,4 +1,4 @@
-"""What was meant by .fizz text that cannot be read: words of Python, misspelt heads."""
+"""Guesses at the meaning of .fizz text that does not parse: words of Python, misspelt heads."""
 
 from __future__ import annotations
 
@@ -82,7 +82,10 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True)
 class Meant:
-    """What to say of a line, and of which word in it. ``code``: SW150, or of what is refused."""
+    """A message about a line, and the word that it is about.
+
+    ``code``: SW150, or of what is refused.
+    """
 
     message: str
     help: str
@@ -92,7 +95,7 @@ class Meant:
 
 
 def meant(lines: list[str], line: int, column: int) -> Meant | None:
-    """What was probably meant by the line (from 1) where reading stopped."""
+    """Return what was probably meant by the line (from 1) where reading stopped."""
     text = lines[line - 1]
     return _combined(lines, line) or _head(text) or _operator(text, column) or _choice(text)
 

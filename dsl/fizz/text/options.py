@@ -163,7 +163,7 @@ class _File(_Part):
 
 
 class Options(BaseModel):
-    """What was asked for, defaults filled in. ``max_actions`` bounds the steps on a path."""
+    """The options asked for, defaults filled in. ``max_actions`` bounds the steps on a path."""
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
 
@@ -179,7 +179,7 @@ class Options(BaseModel):
 
     @property
     def checks_liveness(self) -> bool:
-        """Whether the specification wants its liveness assertions checked."""
+        """Return whether the specification wants its liveness assertions checked."""
         return self.liveness in CHECKED
 
 

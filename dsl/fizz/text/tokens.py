@@ -184,7 +184,10 @@ class Line:
             return
 
     def _is_called(self, index: int) -> bool:
-        """Whether the function any is called there. Raises Unreadable where a choice looks so."""
+        """Return whether the function any is called there.
+
+        Raises Unreadable where a choice looks so.
+        """
         if not _is(self.at(index), "any") or self.kind(index + 1) != "LPAR":
             return False
         word = self.tokens[index]
@@ -197,7 +200,9 @@ class Line:
         return self.only_looks
 
     def _begins_operand(self, index: int, brackets: bool = False) -> bool:
-        """Whether an expression begins there, rather than the rest of one that began before."""
+        """Return whether an expression begins there, rather than the rest of one that
+        began before.
+        """
         kind = self.kind(index)
         if kind in _OPEN or kind == "SIGN":
             kinds = zip(self.tokens, self.depth, strict=True)

@@ -20,7 +20,7 @@ Statements = list[ast.stmt]
 
 
 class NeedsFlag(Exception):
-    """Whether anything enabling ran is known only while running: a variable has to keep it."""
+    """A signal that a variable is needed: only a run shows whether anything enabling ran."""
 
 
 @dataclass
@@ -84,7 +84,7 @@ class Blocks:
         return self.block(statements, status, last) or [statement("pass", at)]
 
     def _exit(self, status: Status, at: ast.AST) -> Statements:
-        """What to check where an action ends: that something enabling ran."""
+        """Return what to check where an action ends: that something enabling ran."""
         if self.body.kind != "action" or not status & NOT_YET:
             return []
         if status <= NOT_YET:

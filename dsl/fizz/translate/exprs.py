@@ -21,7 +21,7 @@ from statewalk.dsl.source.scopes import names as names_in
 
 @dataclass
 class Scope:
-    """Where an expression stands: its locals, and whether ``self`` and the state are in sight."""
+    """The scope of an expression: its locals, and whether ``self`` and the state are in sight."""
 
     role: str | None = None
     locals: set[str] = field(default_factory=set)
@@ -155,7 +155,7 @@ class Expressions:
         return ast.copy_location(ast.Name(word, ast.Store()), at)
 
     def word(self, word: str) -> str:
-        """What one of the `SOURCES` gives, by the name that it has in this module."""
+        """Return what one of the `SOURCES` gives, by the name that it has in this module."""
         self.needs.add(word)
         return self.dsl[word]
 
@@ -172,7 +172,9 @@ class Expressions:
         return ast.unparse(found)
 
     def is_python(self, word: str) -> bool:
-        """Whether a name that the file says is none of its own, and means one of Python's."""
+        """Return whether a name that the file says is none of its own, and means one of
+        Python's.
+        """
         names = self.names
         own = (self.scope.locals, names.constants, names.members, names.roles, names.state)
         return not any(word in known for known in own)
@@ -243,7 +245,7 @@ class Expressions:
         return ast.copy_location(type(node)(**changed), node)
 
     def is_state(self, word: str) -> bool:
-        """Whether a name means a state variable here."""
+        """Return whether a name means a state variable here."""
         scope = self.scope
         return scope.state and word in self.names.state and word not in scope.locals
 
@@ -349,7 +351,9 @@ class Expressions:
         return self._rebuilt(node, self(function), [self(a) for a in node.args])
 
     def _twin(self, function: ast.expr) -> ast.expr:
-        """Where no step can end, a function that gives way is called as one that does not."""
+        """Return where no step can end, a function that gives way is called as one that
+        does not.
+        """
         if self.at_once and isinstance(function, ast.Name) and function.id in self.twins:
             name = ast.Name(self.names.make(function.id, AT_ONCE), ast.Load())
             return ast.copy_location(name, function)
@@ -443,7 +447,7 @@ def _is_view(node: ast.Call) -> bool:
 
 
 def _has_length(node: ast.expr) -> bool:
-    """Whether an expression has a length even where no list is made of it."""
+    """Return whether an expression has a length even where no list is made of it."""
     if not isinstance(node, ast.Call):
         return not isinstance(node, ast.GeneratorExp)
     if isinstance(node.func, ast.Name) and node.func.id in _LAZY:

@@ -75,7 +75,7 @@ def _stored(node: ast.stmt) -> Live:
 
 
 class Functions(Program):
-    """What `dsl.blocks.step_ends` asks of a specification."""
+    """The answers of a specification to `dsl.blocks.step_ends`."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
@@ -106,7 +106,7 @@ class Functions(Program):
         return [f for f in found if own is None or f in own.body]
 
     def chooses(self, node: ast.AST, seen: frozenset[int] = frozenset()) -> bool:
-        """Whether a choice may be made in a statement, in functions it calls included."""
+        """Return whether a choice may be made in a statement, in functions it calls included."""
         for part in walk(node):
             if isinstance(part, tree.Choice | tree.ChoiceBlock):
                 return True
@@ -196,7 +196,7 @@ def _loaded(target: ast.expr) -> ast.expr | None:
 
 
 def is_truth(x: Expressions, node: ast.expr) -> bool:
-    """Whether an expression certainly gives True or False."""
+    """Return whether an expression certainly gives True or False."""
     if isinstance(node, ast.Compare):
         return True
     if isinstance(node, ast.Constant):

@@ -102,7 +102,7 @@ class Caps:
             cap.counter(names)
 
     def runs_of_each(self, role: str | None, action: str, most: int) -> int:
-        """How many runs of an action an instance may have in flight, at most ``most``."""
+        """Return how many runs of an action an instance may have in flight, at most ``most``."""
         own = [c for c in self.caps if (c.role, c.action) == (role, action) and c.runs > 0]
         each = [c.runs for c in own if role is None or (c.each and c.index is None)]
         return min([most, *each])
@@ -185,7 +185,7 @@ class Header:
         self.x.has_state = self.has_state
 
     def _settings(self) -> list[ast.stmt]:
-        """What the options become."""
+        """Return what the options become."""
         counted = self.threaded and self.options.max_actions <= MOST_COUNTED
         counts = ", counted=True" if counted else ""
         word = self.x.word
@@ -227,7 +227,7 @@ class Header:
         return ast.parse("\n".join(lines)).body
 
     def crashing(self, info: RoleInfo) -> bool:
-        """Whether the instances of a role may crash."""
+        """Return whether the instances of a role may crash."""
         return info.crashes and self.options.crash_on_yield
 
     def _kept(self, info: RoleInfo, at: ast.AST) -> list[ast.stmt]:
@@ -253,7 +253,7 @@ class Header:
         return placed(["\n".join(lines)], info.node)
 
     def at_most(self) -> int:
-        """How many runs may be in flight."""
+        """Return how many runs may be in flight."""
         return min(self.options.max_concurrent_actions, self.options.max_actions)
 
     def _annotation(self, owner: str, name: str) -> str:

@@ -180,7 +180,7 @@ class Translation(Header):
         return ast.copy_location(made, node)
 
     def _suspended(self, node: ast.AST, kind: Kind) -> bool:
-        """Whether a function is translated with the places where its steps end."""
+        """Return whether a function is translated with the places where its steps end."""
         if kind == "action":
             return id(node) in self.threads.facts.flows | self.threads.facts.noting
         return kind == "func" and not self.x.at_once and id(node) in self._reached

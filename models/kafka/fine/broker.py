@@ -182,7 +182,7 @@ class FineBroker(Broker, symmetric=True):
         self.committed[partition] += 1
 
     def may_commit(self, partition: LogPartition) -> bool:
-        """Whether every in-sync replica has the next entry."""
+        """Return whether every in-sync replica has the next entry."""
         end = self.committed[partition] + 1
         return all(has_fetched(broker, self, partition, end) for broker in partition.isr)
 
@@ -210,7 +210,7 @@ class FineBroker(Broker, symmetric=True):
 
 
 def has_fetched(replica: Broker, leader: Broker, partition: LogPartition, end: int) -> bool:
-    """Whether a leader takes a replica to have its log up to an end."""
+    """Return whether a leader takes a replica to have its log up to an end."""
     same_epoch = replica.view[partition] == leader.view[partition]
     return same_epoch and len(replica.log[partition]) >= end
 

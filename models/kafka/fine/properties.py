@@ -27,7 +27,9 @@ if GRAIN == "fine":
 
     @on_step
     def fenced_stays_fenced() -> bool:
-        """When a client has been told that it is fenced, no leader appends more in its name."""
+        """Return when a client has been told that it is fenced, no leader appends more in
+        its name.
+        """
         return all(
             not (entry.tid == client.tid and entry.transition.state == "Ongoing")
             or (entry.transition.pid, entry.transition.epoch) != (client.pid, client.epoch)
@@ -66,7 +68,7 @@ if GRAIN == "fine":
         )
 
     def matches(transition: Metadata, response: Response, epoch: int) -> bool:
-        """Whether an entry is one that may have led to a response."""
+        """Return whether an entry is one that may have led to a response."""
         if isinstance(response, InitPidResponse):
             return (transition.pid, transition.epoch) == (response.pid, response.epoch)
         return transition.epoch == epoch and response.partitions <= transition.partitions
@@ -90,7 +92,9 @@ if GRAIN == "fine":
 
     @always
     def told_is_known() -> bool:
-        """What a client was told is known to the leader, as soon as that has loaded its log."""
+        """Return what a client was told is known to the leader, as soon as that has
+        loaded its log.
+        """
         return all(
             partition in broker.loading
             or (client.tid in broker.metadata and covers(broker.metadata[client.tid], client))

@@ -1,1 +1,1 @@
-"""What a state of one model is in another: for comparisons, `statewalk compare --map`."""
+"""Maps from states of one model to another's: for comparisons, `statewalk compare --map`."""

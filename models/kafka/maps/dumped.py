@@ -38,7 +38,7 @@ Content = tuple[str, int, int, list[str]]
 
 
 class Dump:
-    """What was read so far: whose records these are, and the numbers that were given."""
+    """The part read so far: whose records these are, and the numbers that were given."""
 
     def __init__(self) -> None:
         self.tid = ""
@@ -88,7 +88,7 @@ def transactional_id(key: str) -> str:
 
 
 def content_of(payload: str) -> Content:
-    """What a record says: state, producer id, epoch, partitions."""
+    """Return what a record says: state, producer id, epoch, partitions."""
     if payload.startswith("{"):
         data = json.loads(payload)["data"]
         named = [

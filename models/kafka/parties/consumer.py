@@ -17,7 +17,7 @@ Isolation = Literal["read_committed", "read_uncommitted"]
 
 
 class Place(Record):
-    """Where a record is."""
+    """The place of a record."""
 
     partition: int
     offset: int
@@ -79,7 +79,9 @@ def aborted_index(partition: Partition, begin: int, end: int) -> list[AbortedTxn
 
 
 def first_of(partition: Partition, pid: int, last: int) -> int:
-    """Where the transaction began that a marker ends; at the marker itself if none was open."""
+    """Return where the transaction began that a marker ends; at the marker itself if none
+    was open.
+    """
     first = last
     for offset in reversed(range(last)):
         entry = partition.log[offset]

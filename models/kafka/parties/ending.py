@@ -55,7 +55,7 @@ class Answer(Record):
 
 
 class WriteMarker(Record):
-    """What the coordinator asks of the leaders of a transaction's partitions: WriteTxnMarkers."""
+    """The coordinator's request to the leaders of a transaction's partitions: WriteTxnMarkers."""
 
     id: ProducerId
     commit: bool
@@ -63,7 +63,7 @@ class WriteMarker(Record):
 
 
 class History(State):
-    """What was decided, for properties to look at. Transactions are numbered as they begin."""
+    """The decisions so far, for properties. Transactions are numbered as they begin."""
 
     begun: int = 0
     committed: set[int] = set()
@@ -140,11 +140,15 @@ class Coordinator(Role):
         return Answer(error_for_aborted(request, repeated))
 
     def is_next_to_end(self, id: ProducerId) -> bool:
-        """Whether a transaction of this id may be ended now: part 2 has decided an earlier one."""
+        """Return whether a transaction of this id may be ended now: part 2 has decided an earlier
+        one.
+        """
         return id == self.expected() and not (PART2 and self.metadata.state in DECIDED)
 
     def is_repeated(self, id: ProducerId) -> bool:
-        """Whether a request is the one that led to the present state, by its epoch: KIP-890."""
+        """Return whether a request is the one that led to the present state, by its
+        epoch: KIP-890.
+        """
         now = self.metadata
         if not PART2 or now.state in ("Empty", "Ongoing"):
             return False
@@ -294,7 +298,7 @@ class Coordinator(Role):
     # -- KIP-939
 
     def expected(self) -> ProducerId:
-        """What the producer uses: of an ongoing transaction, whoever recovered it."""
+        """Return what the producer uses: of an ongoing transaction, whoever recovered it."""
         if self.next_epoch == -1:
             return current(self.metadata)
         return ProducerId(self.next_pid, self.next_epoch)

@@ -76,7 +76,7 @@ class Verification(Record):
 
 
 class Known(Record):
-    """What a leader knows of a producer id: ProducerStateEntry."""
+    """A leader's state of a producer id: ProducerStateEntry."""
 
     epoch: int
     last_sequence: int = -1
@@ -313,7 +313,7 @@ def takes_epoch(marker: WriteMarker, known: Known) -> bool:
 
 
 def is_applied(marker: WriteMarker, known: Known) -> bool:
-    """Whether a marker was written before, and is sent again."""
+    """Return whether a marker was written before, and is sent again."""
     if not PART2 or MARKERS != "above_or_applied":
         return False
     return marker.id.epoch == known.epoch and not known.is_open()

@@ -68,7 +68,7 @@ def kafka_18464(now: Metadata, repeated: bool) -> bool:
 
 @mutant(id_after_decision)
 def kafka_18660(coordinator: Coordinator) -> ProducerId:
-    """When epochs ran out, EndTxn is answered with the old id."""
+    """Return when epochs ran out, EndTxn is answered with the old id."""
     return current(coordinator.metadata)
 
 
@@ -130,7 +130,7 @@ def kafka_18575(self: Partition, batch: Batch) -> bool:
 # -- consumers -----------------------------------------------------------------------------------
 @mutant(limit)
 def reads_to_the_end(partition: Partition, isolation: Isolation) -> int:
-    """Who reads what is committed gets what is above the last stable offset, too."""
+    """Return who reads what is committed gets what is above the last stable offset, too."""
     return len(partition.log)
 
 

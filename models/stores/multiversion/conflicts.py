@@ -13,7 +13,10 @@ from statewalk.models.stores.multiversion.workload import ALL_TRANSACTIONS
 
 
 def closes_dangerous_structure(transaction: str, forgetful: bool) -> bool:
-    """Whether a commit would leave a pivot. Forgetful: only open transactions are neighbours."""
+    """Return whether a commit would leave a pivot.
+
+    Forgetful: only open transactions are neighbours.
+    """
     others = concurrent(transaction, forgetful)
     return is_pivot(transaction, others) or any(
         is_pivot(other, concurrent(other, forgetful)) for other in others if committed(other)
@@ -21,14 +24,14 @@ def closes_dangerous_structure(transaction: str, forgetful: bool) -> bool:
 
 
 def is_pivot(transaction: str, others: list[str]) -> bool:
-    """Whether it has rw conflicts in both directions."""
+    """Return whether it has rw conflicts in both directions."""
     return any(conflict(transaction, other) for other in others) and any(
         conflict(other, transaction) for other in others
     )
 
 
 def conflict(reader: str, writer: str) -> bool:
-    """Whether one read a key that the other writes; of two that are concurrent."""
+    """Return whether one read a key that the other writes; of two that are concurrent."""
     return any(key in keys_written(writer) for key in keys_read(reader))
 
 
@@ -45,7 +48,7 @@ def concurrent(transaction: str, forgetful: bool) -> list[str]:
 
 
 def borders(transaction: str) -> tuple[int, int]:
-    """When it began and committed, in the order of events; open ones end in the future."""
+    """Return when it began and committed, in the order of events; open ones end in the future."""
     begin = history.events.index(("begin", transaction))
     if not committed(transaction):
         return begin, len(history.events)

@@ -1,4 +1,4 @@
-"""What the store writes to disk, what it finds there after a crash, and what must come of it."""
+"""The store's writes to disk, its recovery after a crash, and the properties of both."""
 
 from statewalk import Record, State, action, always, require
 from statewalk.models.stores.multiversion.settings import ACK, LOG, RECORDS
@@ -82,7 +82,7 @@ if LOG != "none":
 
     @always
     def durable() -> bool:
-        """What a client was told is committed stays."""
+        """Return what a client was told is committed stays."""
         return all(
             has(name, key)
             for what, name in history.events
@@ -102,7 +102,7 @@ if LOG != "none":
 
     @always
     def abort_leaves_nothing() -> bool:
-        """What a client was told is aborted is not there."""
+        """Return what a client was told is aborted is not there."""
         return all(
             not has(name, key)
             for what, name in history.events

@@ -11,7 +11,9 @@ if LEVEL == "parallel-si":
 
     @always
     def parallel_si() -> bool:
-        """What was seen of others is seen whole; no two that write the same key miss each other."""
+        """Return what was seen of others is seen whole; no two that write the same key miss each
+        other.
+        """
         return anomaly("parallel-si") == ""
 
 
@@ -49,7 +51,7 @@ if LEVEL == "serializable":
 
 @always
 def reads_own_writes() -> bool:
-    """Where a transaction has written a key, it reads what it wrote last."""
+    """Return where a transaction has written a key, it reads what it wrote last."""
     return all(
         consistent_inside(history.ops[name][:]) for name in ALL_TRANSACTIONS if name in history.ops
     )

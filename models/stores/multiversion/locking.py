@@ -13,7 +13,7 @@ locks = Locks()
 
 
 def may_lock(transaction: str, key: str) -> bool:
-    """Whether nobody else has the lock of a key."""
+    """Return whether nobody else has the lock of a key."""
     return locks.held.get(key, transaction) == transaction
 
 
@@ -23,7 +23,7 @@ def take(transaction: str, key: str) -> None:
 
 
 def waits_for(transaction: str) -> str | None:
-    """Whose lock a transaction waits for."""
+    """Return whose lock a transaction waits for."""
     if is_open(transaction):
         for key in ALL_KEYS:
             holder = locks.held.get(key)
@@ -33,7 +33,7 @@ def waits_for(transaction: str) -> str | None:
 
 
 def must_give_way(transaction: str) -> bool:
-    """Whether it is the youngest of a circle of transactions that wait for each other."""
+    """Return whether it is the youngest of a circle of transactions that wait for each other."""
     circle = [transaction]
     after = waits_for(transaction)
     while after is not None and after not in circle:

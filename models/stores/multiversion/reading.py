@@ -1,4 +1,4 @@
-"""What a read of a key may return, beside the transaction's own writes."""
+"""The versions that a read of a key may return, beside the transaction's own writes."""
 
 from statewalk.models.stores.multiversion.replicas import newest_received
 from statewalk.models.stores.multiversion.settings import READS, REPLICAS
@@ -18,7 +18,7 @@ def visible(reader: str, key: str, snapshot: int, arrived: frozenset[str]) -> li
 
 
 def in_progress(reader: str, key: str) -> list[str | None]:
-    """What other open transactions have written to a key."""
+    """Return what other open transactions have written to a key."""
     return [
         value
         for other in ALL_TRANSACTIONS

@@ -1,4 +1,4 @@
-"""What the sessions of a store do: scripts, written as people write them.
+"""The scripts of a store's sessions, written as people write them.
 
 ``w x; r x, r y || w y; r x, r y`` is two sessions of two transactions each. A transaction is its
 operations, separated by commas; transactions of a session are separated by semicolons.

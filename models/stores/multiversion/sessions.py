@@ -37,7 +37,7 @@ from statewalk.models.stores.multiversion.workload import ALL_KEYS, SESSION_COUN
 
 
 class Session(Role):
-    """What the store knows of a client."""
+    """The store's state of a client."""
 
     stage: Literal["idle", "open", "publishing", "logging", "repeating"] = "idle"
     transaction: str = ""  # that is open, or was last
@@ -199,7 +199,7 @@ sessions = [Session() for _ in range(SESSION_COUNT)]
 
 # -- whether a transaction must abort --------------------------------------------------------------
 def must_abort(session: Session) -> bool:
-    """What the check at the commit says."""
+    """Return what the check at the commit says."""
     name = session.transaction
     if CHECK in ("none", "first_updater"):
         return False
@@ -213,7 +213,7 @@ def must_abort(session: Session) -> bool:
 
 
 def overwritten(session: Session, key: str) -> bool:
-    """Whether a key has a version that is not in the session's snapshot."""
+    """Return whether a key has a version that is not in the session's snapshot."""
     if CHECK == "replica":
         there = here(session.index)
         return any(v.writer in there and v.writer not in session.arrived for v in versions(key))
@@ -225,5 +225,5 @@ def overwritten(session: Session, key: str) -> bool:
 
 
 def is_logging(session: Session, key: str) -> bool:
-    """Whether a write to a key is on its way to disk."""
+    """Return whether a write to a key is on its way to disk."""
     return session.stage == "logging" and key in keys_written(session.transaction)

@@ -1,4 +1,4 @@
-"""What can be chosen of the store of versions: its workload, and the variants of its parts."""
+"""The settings of the multiversion store: its workload, and the variants of its parts."""
 
 from typing import Literal
 

@@ -23,7 +23,7 @@ ENDS: tuple[Happening, ...] = ("commit", "abort", "crash", "recover")
 
 
 class History(State):
-    """What happened, as an all-seeing observer wrote it down.
+    """The history of the store, as an all-seeing observer records it.
 
     Transactions are A1, A2, ... of session 0, B1, ... of session 1. Their values are unique: A1.2
     is written by the second operation of A1.
@@ -61,7 +61,7 @@ def newest(key: str, time: int) -> str | None:
 
 
 def writes_to(transaction: str, key: str) -> list[str | None]:
-    """What a transaction has written to a key, in order."""
+    """Return what a transaction has written to a key, in order."""
     return [op[2] for op in history.ops[transaction] if op[:2] == ("w", key)]
 
 
@@ -83,11 +83,11 @@ def install(transaction: str, key: str, time: int) -> None:
 
 
 def has(transaction: str, key: str) -> bool:
-    """Whether a write of a transaction is a version."""
+    """Return whether a write of a transaction is a version."""
     return any(v.writer == transaction for v in versions(key))
 
 
 def is_open(transaction: str) -> bool:
-    """Whether a transaction has begun and not ended."""
+    """Return whether a transaction has begun and not ended."""
     begun = ("begin", transaction) in history.events
     return begun and not any((how, transaction) in history.events for how in ENDS)

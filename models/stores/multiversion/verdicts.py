@@ -1,4 +1,4 @@
-"""What a store's clients were told, handed over to be judged or written to a file."""
+"""The answers to a store's clients, for a checker or a file."""
 
 from statewalk.dsl.library.recording import Did, Recorded, did, ended, from_events, judged
 from statewalk.models.stores.multiversion.settings import DIRTY
@@ -12,12 +12,12 @@ def recorded_history() -> tuple[Recorded, ...]:
 
 
 def work_of(names: tuple[str, ...]) -> tuple[Did, ...]:
-    """What some transactions have done, where they have begun."""
+    """Return what some transactions have done, where they have begun."""
     return tuple(did(name[0], name, history.ops[name][:]) for name in names if name in history.ops)
 
 
 def anomaly(level: str) -> str:
-    """What keeps the transactions that ended from being of a level; empty if nothing does.
+    """Return what keeps the transactions that ended from being of a level; empty if nothing does.
 
     Those that still run matter where others can read from them.
     """

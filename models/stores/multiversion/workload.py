@@ -1,4 +1,4 @@
-"""What sessions do: the transactions of a script, or any within bounds.
+"""The workload of sessions: the transactions of a script, or any within bounds.
 
 The functions speak of transactions by name, and of what the record says of them.
 """
@@ -24,12 +24,12 @@ assert 1 <= SESSION_COUNT <= len(LETTERS)
 
 
 def transactions_of(session: int) -> int:
-    """How many transactions a session runs."""
+    """Return how many transactions a session runs."""
     return TRANSACTIONS if FREE else len(SCRIPTS[session])
 
 
 def names_of(session: int) -> list[str]:
-    """What the transactions of a session are called."""
+    """Return what the transactions of a session are called."""
     return [f"{LETTERS[session]}{n + 1}" for n in range(transactions_of(session))]
 
 
@@ -42,12 +42,12 @@ def session_of(transaction: str) -> int:
 
 
 def script_of(transaction: str) -> tuple[tuple[str, str], ...]:
-    """What a transaction is to do, where that is written down."""
+    """Return what a transaction is to do, where that is written down."""
     return SCRIPTS[session_of(transaction)][int(transaction[1:]) - 1]
 
 
 def next_is(transaction: str, kind: str, key: str) -> bool:
-    """Whether the workload lets a transaction do that next."""
+    """Return whether the workload lets a transaction do that next."""
     ops = history.ops[transaction]
     if FREE:
         in_order = EVERY_ORDER or not ops or (ops[-1][0], ops[-1][1]) < (kind, key)
@@ -57,7 +57,7 @@ def next_is(transaction: str, kind: str, key: str) -> bool:
 
 
 def has_done_all(transaction: str) -> bool:
-    """Whether there is nothing left for a transaction to do, or need not be."""
+    """Return whether there is nothing left for a transaction to do, or need not be."""
     done = len(history.ops[transaction])
     if FREE:
         return done == OPS or (done > 0 and not EVERY_ORDER)
@@ -66,7 +66,9 @@ def has_done_all(transaction: str) -> bool:
 
 # -- the free workload, without what is the same but for names ------------------------------------
 def may_begin(session: int) -> bool:
-    """Whether a session has its turn: free sessions are alike, and first begin in their order."""
+    """Return whether a session has its turn: free sessions are alike, and first begin in their
+    order.
+    """
     if not FREE or session == 0:
         return not FREE or EVERY_ORDER or not just_begun_after(session)
     return begun(names_of(session - 1)[0]) and (EVERY_ORDER or not just_begun_after(session))
@@ -77,7 +79,7 @@ def begun(transaction: str) -> bool:
 
 
 def just_begun_after(session: int) -> bool:
-    """Whether the last event is a begin of a later session: either order gives the same."""
+    """Return whether the last event is a begin of a later session: either order gives the same."""
     return any(what == "begin" and name[0] > LETTERS[session] for what, name in history.events[-1:])
 
 

@@ -13,12 +13,12 @@ Pairs = frozenset[tuple[str, str]]  # the first is before the second
 
 
 def precedes(a: Stamp, b: Stamp) -> bool:
-    """Whether a stamp was known where the other one was given."""
+    """Return whether a stamp was known where the other one was given."""
     return a != b and covers(b, a)
 
 
 def covers(a: Stamp, b: Stamp) -> bool:
-    """Whether a clock knows all that another one knows."""
+    """Return whether a clock knows all that another one knows."""
     return all(x >= y for x, y in zip(a, b, strict=True))
 
 
@@ -33,7 +33,7 @@ def vector_order(stamps: Mapping[str, Stamp]) -> Pairs:
 
 
 def leads(pairs: Iterable[tuple[str, str]], a: str, b: str) -> bool:
-    """Whether an order puts one before another, be it by way of others."""
+    """Return whether an order puts one before another, be it by way of others."""
     found, after = {a}, set(pairs)
     while more := {y for x, y in after if x in found and y not in found}:
         found |= more
@@ -41,7 +41,7 @@ def leads(pairs: Iterable[tuple[str, str]], a: str, b: str) -> bool:
 
 
 def is_cyclic(pairs: Iterable[tuple[str, str]]) -> bool:
-    """Whether an order puts something before itself."""
+    """Return whether an order puts something before itself."""
     left = set(pairs)
     while left:
         kept = {(a, b) for a, b in left if any(x == b for x, _ in left)}

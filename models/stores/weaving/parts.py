@@ -80,7 +80,7 @@ def homes(name: str) -> frozenset[int]:
 
 
 def targets(vertex: int, updates: tuple[str, ...]) -> list[int]:
-    """Where edges lead from a vertex, after some updates."""
+    """Return where edges lead from a vertex, after some updates."""
     counts = dict.fromkeys(START, 1)
     for name in updates:
         for edge, count in BY_NAME[name].changes:
@@ -116,12 +116,12 @@ clients = Clients()
 
 
 def before(a: str, b: str) -> bool:
-    """Whether a shard knows that one is before another."""
+    """Return whether a shard knows that one is before another."""
     return precedes(clients.stamps[a], clients.stamps[b]) or (a, b) in oracle.decided
 
 
 def known_order() -> Pairs:
-    """What stamps say, and what has been decided."""
+    """Return what stamps say, and what has been decided."""
     return vector_order(clients.stamps) | oracle.decided
 
 
@@ -173,7 +173,7 @@ class Shard(Role):
     applied: list[str] = []
 
     def waiting(self) -> list[str]:
-        """What is not yet applied here, and the programs that want to look."""
+        """Return what is not yet applied here, and the programs that want to look."""
         queued = [name for queue in self.queues for name in queue]
         return queued + [program.work for program in programs if program.is_at(self)]
 
@@ -201,11 +201,11 @@ class Shard(Role):
         self.forget(self.applied[-1])
 
     def waits(self, name: str, vertices: frozenset[int], own: int) -> bool:
-        """Whether something is before a transaction here, or may be."""
+        """Return whether something is before a transaction here, or may be."""
         return any(self.may_come(g, name, vertices) for g in range(GATEKEEPERS) if g != own)
 
     def may_come(self, gatekeeper: int, name: str, vertices: frozenset[int]) -> bool:
-        """Whether something of a gatekeeper is, or may be, before a transaction here."""
+        """Return whether something of a gatekeeper is, or may be, before a transaction here."""
         queue = self.queues[gatekeeper]
         if GRAIN == "shard" and queue:
             return not before(name, queue[0]) and not (
@@ -224,7 +224,7 @@ class Shard(Role):
             oracle.decided = oracle.decided | {any_of(decide(known_order(), a, b))}
 
     def meet(self, a: str, b: str) -> bool:
-        """Whether the order of two transactions is wanted here."""
+        """Return whether the order of two transactions is wanted here."""
         if BY_NAME[a].root is not None or BY_NAME[b].root is not None:
             return self.is_looked_at(a, b) or self.is_looked_at(b, a)
         if GRAIN == "shard":
@@ -235,7 +235,7 @@ class Shard(Role):
         return a in queued and b in queued and any(home(v) == self.index for v in common)
 
     def is_looked_at(self, walk: str, update: str) -> bool:
-        """Whether a program is here, and has to know whether it sees an update."""
+        """Return whether a program is here, and has to know whether it sees an update."""
         for program in programs:
             if program.work == walk and program.is_at(self) and HOPS == "stamped":
                 vertex = program.next_vertex()
@@ -292,7 +292,7 @@ programs = [Program(work=work.name) for work in WALKS]
 
 
 def is_done(name: str) -> bool:
-    """Whether a transaction is applied wherever it has to be, or its program has ended."""
+    """Return whether a transaction is applied wherever it has to be, or its program has ended."""
     if BY_NAME[name].root is not None:
         return any(program.done for program in programs if program.work == name)
     return all(name in shards[shard].applied for shard in homes(name))

@@ -1,4 +1,4 @@
-"""What the clients of the stamping store do: update transactions, and programs that walk.
+"""The workloads of the stamping store's clients: update transactions, and programs that walk.
 
 Vertices are small numbers. An update adds or removes edges, each at the vertex that it leaves; a
 program starts at a root and follows edges.

@@ -1,4 +1,4 @@
-"""What becomes of an operation in the next snapshot, and what it is asked before that is published.
+"""The effect of an operation on the next snapshot, and the checks before it is published.
 
 Who builds a snapshot looks for what was committed since it read. Paimon asks whether the files
 that an operation replaces are still there, and whether key ranges would overlap; the other checks
@@ -45,12 +45,12 @@ def next_snapshot(op: Operation, version: int) -> Snapshot:
 
 
 def is_published(op: Operation, version: int) -> bool:
-    """Whether an attempt that seemed to fail did not (FileStoreCommitImpl.tryCommitOnce)."""
+    """Return whether an attempt that seemed to fail did not (FileStoreCommitImpl.tryCommitOnce)."""
     return any(store.snapshots[v].identifier == op.file for v in range(1, version + 1))
 
 
 def lost_sources(op: Operation, version: int) -> bool:
-    """Whether a file that a compaction replaces is no longer live, at the level it had."""
+    """Return whether a file that a compaction replaces is no longer live, at the level it had."""
     if not DELETED_FILE_CHECK:
         return False
     if any(file not in live(version) for file in op.sources):
@@ -59,7 +59,7 @@ def lost_sources(op: Operation, version: int) -> bool:
 
 
 def breaks_runs(op: Operation, version: int) -> bool:
-    """Whether key ranges of a level would overlap (PrimaryKeyConflictDetection)."""
+    """Return whether key ranges of a level would overlap (PrimaryKeyConflictDetection)."""
     if not (UNIVERSAL and KEY_RANGE_CHECK) or op.kind == "append":
         return False
     return ranges_overlap(next_snapshot(op, version))
@@ -82,7 +82,9 @@ def conflicts(op: Operation, version: int) -> bool:
 
 
 def pairs_changed(op: Operation, version: int) -> bool:
-    """Whether the vectors a compaction started from changed, or a file that it marks is gone."""
+    """Return whether the vectors a compaction started from changed, or a file that it marks is
+    gone.
+    """
     gone = any(mark[0] not in live(version) for mark in op.vectors or ())
     return gone or marks_in(op.read, op.bucket) != marks_in(version, op.bucket)
 
@@ -90,5 +92,5 @@ def pairs_changed(op: Operation, version: int) -> bool:
 # -- mutants ---------------------------------------------------------------------------------------
 @mutant(is_published)
 def no_look_up(op: Operation, version: int) -> bool:
-    """Who tries again after a failure does not ask whether it was one (before 1.2.0)."""
+    """Return who tries again after a failure does not ask whether it was one (before 1.2.0)."""
     return False

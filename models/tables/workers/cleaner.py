@@ -35,7 +35,7 @@ def everybody() -> list[Worker]:
 
 
 def is_old(thing: Object) -> bool:
-    """Whether it is older than any operation lasts: none that is under way has put it."""
+    """Return whether it is older than any operation lasts: none that is under way has put it."""
     operations = [*(worker.op for worker in everybody()), *inbox.queue, *committer.rest]
     return not any(thing in op.put or thing == ("data", op.file) for op in operations)
 
@@ -86,7 +86,7 @@ if GRAIN == "files":
 
 
 def left_behind() -> set[str]:
-    """What kinds of orphans there are that nobody will commit."""
+    """Return what kinds of orphans there are that nobody will commit."""
     return {thing[0] for thing in there() - used() if is_old(thing)}
 
 

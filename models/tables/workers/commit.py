@@ -1,4 +1,4 @@
-"""How an operation on a Paimon table is published: the commit phase, and what guards it.
+"""The publication of an operation on a Paimon table: the commit phase, and what guards it.
 
 A worker that has written its files builds the next snapshot from the latest one, then renames it
 to ``snapshot-<version>``. Who comes second in that race either notices, because the store refuses
@@ -59,7 +59,7 @@ index = Index()
 
 # -- workers ---------------------------------------------------------------------------------------
 class Worker(Role):
-    """What writers, compactors and the committer do alike."""
+    """The common part of writers, compactors and the committer."""
 
     op: Operation = Operation()
     lock_key: int = 0  # who the worker is to the lock service

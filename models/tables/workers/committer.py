@@ -74,7 +74,7 @@ class Committer(Worker):
             self.build_on(latest())
 
     def ended(self) -> None:
-        """Who wrote the committable may go on."""
+        """Return who wrote the committable may go on."""
         for worker in (*writers, *compactors):
             if worker.op.file == self.op.file:
                 if INDEXED and index.holder == worker:
@@ -97,7 +97,7 @@ class Committer(Worker):
 
 
 def is_committed(file: int) -> bool:
-    """Whether some snapshot came from a committable; its file identifies it."""
+    """Return whether some snapshot came from a committable; its file identifies it."""
     return any(v in store.snapshots and store.snapshots[v].identifier == file for v in VERSIONS)
 
 

@@ -61,7 +61,7 @@ def document(op: Operation, kind: str) -> Document:
 
 
 def manifest(op: Operation) -> Document:
-    """What the next snapshot adds to the one it is built on, and what it drops."""
+    """Return what the next snapshot adds to the one it is built on, and what it drops."""
     snapshot = op.next
     assert snapshot is not None
     before = {(file, level_of(op.base, file)) for file in live(op.base)}
@@ -75,7 +75,7 @@ def bucket_of(thing: Object) -> int:
 
 
 def own_parts(op: Operation) -> frozenset[Object]:
-    """What the snapshot names: what was put for it, or the older index manifest."""
+    """Return what the snapshot names: what was put for it, or the older index manifest."""
     own = frozenset(t for t in op.refers if t[0] not in ("manifest", "temporary snapshot"))
     older = frozenset(t for t in refers(op.base) if t[0] == "index manifest")
     return own if changes_index(op) else own | older
@@ -86,12 +86,14 @@ def temporary(op: Operation) -> frozenset[Object]:
 
 
 def has_temporary(op: Operation) -> bool:
-    """Whether there is something to rename: whoever cleans up may have taken it."""
+    """Return whether there is something to rename: whoever cleans up may have taken it."""
     return GRAIN != "files" or all(thing in metadata.said for thing in temporary(op))
 
 
 def unsure(op: Operation) -> frozenset[Object]:
-    """What is taken away after a rename of which nobody knows whether it happened: nothing."""
+    """Return what is taken away after a rename of which nobody knows whether it happened:
+    nothing.
+    """
     return frozenset()
 
 

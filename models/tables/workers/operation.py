@@ -1,4 +1,4 @@
-"""What an operation on a Paimon table is while it is under way, and what its workers share."""
+"""An operation on a Paimon table under way, and the state that its workers share."""
 
 from typing import Literal
 
@@ -52,7 +52,7 @@ class Lock(State):
 
 
 class Inbox(State):
-    """What flink workers have handed to the committer, in order of arrival."""
+    """The operations that Flink workers have handed to the committer, in order of arrival."""
 
     queue: list[Operation] = []
 

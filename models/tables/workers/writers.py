@@ -30,7 +30,9 @@ class Writer(Worker):
     numbered: int = 0  # the last sequence number, where SEQUENCE is resumed
 
     def may_start(self, key: int) -> bool:
-        """Whether the bounds, the topology and back-pressure let this writer write a key now."""
+        """Return whether the bounds, the topology and back-pressure let this writer write a key
+        now.
+        """
         return (
             self.op.stage == "idle"
             and started() < OPS
@@ -172,7 +174,7 @@ def highest_number(version: int) -> int:
 
 
 def changes(row: Row) -> list[tuple[Columns, int]]:
-    """What an update may do to a row: a column and its new value."""
+    """Return what an update may do to a row: a column and its new value."""
     if WORKLOAD == "increment":
         return [("a", (row.a or 0) + 1)]
     in_a: list[tuple[Columns, int]] = [("a", v) for v in range(VALUES) if v != row.a]

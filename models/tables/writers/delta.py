@@ -246,7 +246,7 @@ writers = [Writer() for _ in range(WRITERS)]
 
 
 def may_be_new(name: Name) -> bool:
-    """Whether a free name may stand for a new file: 0 never becomes one."""
+    """Return whether a free name may stand for a new file: 0 never becomes one."""
     return CHECK in ("partition", "strict_after") or name[0] == 0
 
 
@@ -265,7 +265,7 @@ def changed(rows: frozenset[tuple[int, int]], change: Change) -> frozenset[tuple
 
 # -- conflicts -------------------------------------------------------------------------------------
 def conflicts(writer: Writer) -> bool:
-    """Whether something since the version read forbids to commit."""
+    """Return whether something since the version read forbids to commit."""
     change = writer.its_change()
     since = change.read if CHECK == "partition" else change.read + 1
     later = [entry for version, entry in table.log.items() if version >= since]

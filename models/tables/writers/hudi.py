@@ -236,7 +236,7 @@ class Writer(Role):
 
 
 def overtaken(writer: Writer) -> bool:
-    """Whether something was completed in the file group since what was merged."""
+    """Return whether something was completed in the file group since what was merged."""
     since = 0 if writer.merged is None else writer.merged.time
     return any(i[0] > since and table.timeline[i] == writer.group for i in completed())
 

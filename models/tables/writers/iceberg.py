@@ -226,7 +226,7 @@ def changed(found: list[tuple[Mark, Row]], change: Change) -> list[Row]:
 
 # -- validation ------------------------------------------------------------------------------------
 def is_refused(op: Operation, since: list[Snapshot]) -> bool:
-    """Whether what was committed since the scan forbids an operation to commit."""
+    """Return whether what was committed since the scan forbids an operation to commit."""
     kind = op.change.kind
     if kind == "insert":
         return False
@@ -248,11 +248,11 @@ def is_refused(op: Operation, since: list[Snapshot]) -> bool:
 
 
 def marked_in(files: frozenset[int], since: list[Snapshot]) -> bool:
-    """Whether rows of some files were marked."""
+    """Return whether rows of some files were marked."""
     return any(mark[0] in files for snapshot in since for mark in snapshot.marked)
 
 
 def matching_added(change: Change, since: list[Snapshot]) -> bool:
-    """Whether files were added in which an operation would have found rows."""
+    """Return whether files were added in which an operation would have found rows."""
     added = [row for snapshot in since for file in snapshot.added for row in table.files[file]]
     return any(change.key in (None, row[0]) for row in added)

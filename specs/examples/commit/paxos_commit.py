@@ -108,7 +108,7 @@ def ask(about: ResourceManager, ballot: int = any_of(range(1, BALLOTS))) -> None
 
 @action
 def propose(about: ResourceManager, ballot: int = any_of(range(1, BALLOTS))) -> None:
-    """What a majority accepted last, or to abort where it accepted nothing."""
+    """Return what a majority accepted last, or to abort where it accepted nothing."""
     require(not any(Propose(about, ballot, vote) in network.sent for vote in VOTES))
     heard = [promise for a in acceptors[about.index] for promise in promises(a, ballot)]
     latest = any_of([max(m.accepted for m in some) for some in majorities(heard)])
@@ -135,7 +135,7 @@ deadlock(False)
 
 
 def promises(acceptor: Acceptor, ballot: int) -> list[Promise]:
-    """What it answered in a ballot; that is one promise at most."""
+    """Return what it answered in a ballot; that is one promise at most."""
     silent = [Promise(acceptor, ballot, -1, None)]
     told = [Promise(acceptor, ballot, b, vote) for b in range(ballot) for vote in VOTES]
     return [m for m in silent + told if m in network.sent]

@@ -130,7 +130,7 @@ class Node(Role):
         return isinstance(block, Send) and block.to == account
 
     def is_spent(self, block: Block) -> bool:
-        """Whether its account is open, or what it takes was received."""
+        """Return whether its account is open, or what it takes was received."""
         blocks = [signed.block for signed in self.ledger.values()]
         if isinstance(block, Open):
             account = block.account

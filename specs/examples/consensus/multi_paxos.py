@@ -223,7 +223,9 @@ def rest() -> None:
 
 
 def explains(order: tuple[str, ...]) -> bool:
-    """Whether one copy that served commands in this order could have answered as was seen."""
+    """Return whether one copy that served commands in this order could have answered as
+    was seen.
+    """
     asked = {e.command: at for at, e in enumerate(clients.seen) if e.what == "asked"}
     told = {e.command: at for at, e in enumerate(clients.seen) if e.what == "told"}
     value = None

@@ -82,7 +82,7 @@ class Leader(Role):
 
     @action
     def propose(self, value: int = any_of(range(VALUES))) -> None:
-        """What the latest vote of a quorum says, or anything where there is none."""
+        """Return what the latest vote of a quorum says, or anything where there is none."""
         require(all(not isinstance(m, Propose) or m.ballot != self.index for m in network.sent))
         promised = [m for m in network.sent if isinstance(m, Promise) and m.ballot == self.index]
         any_of([why for quorum in quorums() for why in reasons(quorum, promised, value)])
@@ -101,7 +101,7 @@ def quorums() -> list[tuple[Acceptor, ...]]:
 
 
 def reasons(quorum: tuple[Acceptor, ...], promised: list[Promise], value: int) -> list[str]:
-    """Why a value may be proposed, as far as one quorum has promised."""
+    """Return why a value may be proposed, as far as one quorum has promised."""
     heard = [m for m in promised if m.source in quorum]
     if len(heard) < len(quorum):
         return []

@@ -18,7 +18,7 @@ def parts(whole: set[str] | frozenset[str]) -> list[frozenset[str]]:
 
 
 def free() -> set[str]:
-    """What nobody holds."""
+    """Return what nobody holds."""
     return {r for r in RESOURCES if all(r not in c.held for c in clients)}
 
 

@@ -109,7 +109,7 @@ class Process(Role):
         return (self.number, self.index) < (other.number, other.index)
 
     def precedes(self, other: "Process") -> bool:
-        """Whether the other one has a larger number, or will draw one."""
+        """Return whether the other one has a larger number, or will draw one."""
         if self.number == 0:
             return False
         if other.at in ("looking", "drawing"):

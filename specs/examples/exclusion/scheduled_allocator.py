@@ -62,7 +62,7 @@ class Client(Role):
 
     @action(fair="weak")
     def give_back_all(self) -> None:
-        """Who waits for nothing more is to give back in the end."""
+        """Return who waits for nothing more is to give back in the end."""
         require(self.held and not self.waiting)
         self.held = set()
 
@@ -82,7 +82,7 @@ allocator = Allocator()
 
 
 def free() -> set[int]:
-    """What nobody holds."""
+    """Return what nobody holds."""
     return {r for r in ALL if all(r not in client.held for client in clients)}
 
 

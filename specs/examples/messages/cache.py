@@ -114,7 +114,7 @@ class Memory(State):
         self.queue.pop(0)
 
     def seen(self, address: int) -> str:
-        """What is at an address when all that is in the queue is written."""
+        """Return what is at an address when all that is in the queue is written."""
         written = [r.value for _, r in self.queue if isinstance(r, Write) and r.address == address]
         return written[-1] if written else self.values[address]
 

@@ -99,7 +99,7 @@ def a_tree_in_the_end() -> bool:
 
 
 def leads_to_the_first(node: Node) -> bool:
-    """Whether parents of parents are the first node, without a circle."""
+    """Return whether parents of parents are the first node, without a circle."""
     for _ in range(NODES):
         if node.parent is not None:
             node = node.parent

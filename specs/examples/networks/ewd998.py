@@ -89,7 +89,7 @@ def all_quiet() -> bool:
 
 
 def detected() -> bool:
-    """What node 0 concludes from the token and from what it knows of itself."""
+    """Return what node 0 concludes from the token and from what it knows of itself."""
     first = nodes[0]
     white = not (token.black or first.black or first.active)
     return token.at == 0 and white and token.sum + first.count == 0

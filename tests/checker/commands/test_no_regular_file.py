@@ -20,7 +20,7 @@ DIE_HARD = str(ROOT / "models/toys/die_hard.py")
 
 @pytest.fixture(autouse=True)
 def _no_waiting() -> Iterator[None]:
-    """What waits is ended; without this the tests would be, much later."""
+    """Return what waits is ended; without this the tests would be, much later."""
     signal.alarm(60)
     yield
     signal.alarm(0)

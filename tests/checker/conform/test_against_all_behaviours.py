@@ -81,7 +81,9 @@ def changed(log: list[dict[str, Any]], how: str, source: random.Random, model: A
 
 
 def enumerated(model: Any, log: list[dict[str, Any]], hidden: str) -> int:
-    """How many events there is a behaviour for: all states that can be, by their whole content."""
+    """Return how many events there is a behaviour for: all states that can be, by their whole
+    content.
+    """
 
     def key(state: Any) -> str:
         return repr(sorted((repr(p), repr(v)) for p, v in content_of(model, state).items()))
@@ -188,7 +190,7 @@ def _ordered(
 
 
 def judge(spec: str, seed: int) -> tuple[bool, str]:
-    """Whether a log conforms, by both; the way in which it was changed."""
+    """Return whether a log conforms, by both; the way in which it was changed."""
     source = random.Random(seed)
     model = load(spec)
     log = walk(model, source, source.randint(1, 14))

@@ -212,7 +212,7 @@ def disturb(random: Random, log: list[dict[str, Any]]) -> None:
 
 
 def is_it(boxes: Boxes, event: dict[str, Any], before: State, move: Move) -> bool:
-    """Whether a step can be what an event says."""
+    """Return whether a step can be what an event says."""
     own = event.get("actor", "") + "."
 
     def full(name: str) -> str:

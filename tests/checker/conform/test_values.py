@@ -185,7 +185,9 @@ def some_value(random: Random, depth: int) -> Any:
 
 
 def sayings(random: Random, value: Any) -> Iterator[Any]:
-    """What may be logged of a stored value: as programs get it, as traces have it, by its parts."""
+    """Return what may be logged of a stored value: as programs get it, as traces have it, by its
+    parts.
+    """
     yield plain(value)
     yield to_json(value)
     if isinstance(value, Enum):
@@ -208,7 +210,9 @@ def agree(seed: int) -> int:
 
 
 def _has_two_readings(value: Any) -> bool:
-    """Whether the form of a value is that of another, too: a list of a set, a key of a tag."""
+    """Return whether the form of a value is that of another, too: a list of a set, a key
+    of a tag.
+    """
     form = to_json(value)
     return isinstance(form, list) or not isinstance(form, dict) or "#enum" in form
 

@@ -365,7 +365,7 @@ def test_what_is_no_path_is_refused(answers: Answers, path: Any) -> None:
 
 
 def served(act: Callable[[Server], Reply], ask: Callable[[str, Any], dict[str, Any]]) -> Reply:
-    """What a browser's request is answered, by a server that runs meanwhile."""
+    """Return what a browser's request is answered, by a server that runs meanwhile."""
     with Server("<p>page", "default-src 'none'") as server, ThreadPoolExecutor(1) as pool:
         reply = pool.submit(act, server)
         server.answer_until(reply.done, ask)

@@ -63,7 +63,7 @@ def explicit(model: Model, max_depth: int | None = None) -> Explicit:
 
 
 def inside(model: Model, state: Any, before: Any = None) -> bool:
-    """Whether the constraints keep a state, and the step that leads there."""
+    """Return whether the constraints keep a state, and the step that leads there."""
     view = PlainView(state)
     kept = all(model.holds(c.whole, view) for c in model.constraints)
     if before is None:
@@ -115,7 +115,7 @@ def bare(found: Any) -> Any:
 
 
 def part_of(value: Any, name: str) -> Any:
-    """What a field of a struct shows."""
+    """Return what a field of a struct shows."""
     if type(value) is tuple:
         return value[int(name.removesuffix("_text")[1:]) - 1]
     if name == "class":

@@ -54,7 +54,7 @@ def start(data: Path) -> dict[str, str]:
 
 
 def port(data: Path) -> int:
-    """Where the server of a folder listens."""
+    """Return where the server of a folder listens."""
     return int((data / "port").read_text())
 
 
@@ -77,7 +77,7 @@ def run(data: Path) -> None:
 
 
 def listens(data: Path) -> bool:
-    """Whether somebody answers on the server's port."""
+    """Return whether somebody answers on the server's port."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port(data))) == 0
 

@@ -56,7 +56,9 @@ def free_port() -> int:
 
 
 def amid(restart: Callable[[], None]) -> Callable[[Recorder], None]:
-    """What restarts a server while a run is recorded, early on, however slow the machine is."""
+    """Return what restarts a server while a run is recorded, early on, however slow the
+    machine is.
+    """
 
     def running(recorder: Recorder) -> None:
         while sum(recorder.counts.values()) < _SOME:

@@ -125,7 +125,9 @@ def data_of(history: History) -> Data:
 
 
 def left(data: Data, lost: list[str], names: set[Any] | None = None) -> Data:
-    """What is left of the data without what is listed; `names`: the sessions that keep theirs."""
+    """Return what is left of the data without what is listed; `names`: the sessions that keep
+    theirs.
+    """
     said = [re.sub(r" \(\d+ times\)$", "", line) for line in lost]
     initial = data["initial"]
     if "the initial state" in said:
@@ -170,7 +172,9 @@ def _transaction(t: Record, said: list[str]) -> Record:
 
 
 def same(asked: Data, back: Data, lost: list[str]) -> bool:
-    """Whether the data that was written, and what was read back, differ only in what is listed."""
+    """Return whether the data that was written, and what was read back, differ only in what is
+    listed.
+    """
     before = left(asked, lost)
     after = left(back, lost, {name for name, _ in before["sessions"]})
     if not any("id" in t for _, parts in before["sessions"] for p in parts for t in p):

@@ -68,7 +68,7 @@ class Store:
         return self.values[key][place - 1] if place else None
 
     def conflicts(self, running: _Running) -> bool:
-        """Whether someone committed to one of its written keys after its snapshot."""
+        """Return whether someone committed to one of its written keys after its snapshot."""
         return any(k in self.times and self.times[k][-1] > running.snapshot for k in running.own)
 
     def commit(self, own: dict[int, Any]) -> None:

@@ -73,7 +73,9 @@ def test_polysi_s_histories_have_the_verdicts_of_its_paper() -> None:
 
 
 def dbcop_says(excutions: Path, case: Path) -> str:
-    """What dbcop's log says of an execution: ok, or the weakest level that it found violated."""
+    """Return what dbcop's log says of an execution: ok, or the weakest level that it found
+    violated.
+    """
     for results in sorted(excutions.parent.glob("results-*")):
         log = results / case.relative_to(excutions) / "result_log.json"
         if log.is_file():

@@ -114,7 +114,7 @@ NAMES = [*HISTORIES, *FOLDERS, *OTHERS]
 
 
 def steps(work: Callable[[int], None], n: int) -> int:
-    """How many lines of Python run."""
+    """Return how many lines of Python run."""
     count = 0
 
     def line(*_: Any) -> Any:

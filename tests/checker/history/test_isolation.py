@@ -79,7 +79,7 @@ def test_a_known_order_is_judged_by_name(
 def possible(
     transactions: list[Transaction], versions: dict[str, tuple[int, ...]], serial: bool
 ) -> bool:
-    """Whether some interleaving of begins and commits installs exactly these versions."""
+    """Return whether some interleaving of begins and commits installs exactly these versions."""
     n = len(transactions)
 
     def search(begun: int, done: int, state: tuple[tuple[str, int], ...]) -> bool:

@@ -46,7 +46,7 @@ def random_lists(rng: random.Random) -> tuple[list[Record], bool]:
 
 
 def _fill(rng: random.Random, record: Record, orders: dict[str, list[int]]) -> None:
-    """What the reads of a transaction returned, as some store might have it."""
+    """Return what the reads of a transaction returned, as some store might have it."""
     mine: dict[str, list[int]] = {k: [] for k in orders}
     last: dict[str, list[int]] = {}
     own = {op[2] for op in record["ops"] if op[0] == "append"}
@@ -68,7 +68,7 @@ def _fill(rng: random.Random, record: Record, orders: dict[str, list[int]]) -> N
 
 
 def beginnings(records: list[Record]) -> list[dict[str, list[int]]]:
-    """What the lists may have held at the start, as reads that count tell it."""
+    """Return what the lists may have held at the start, as reads that count tell it."""
     appended = {(op[1], op[2]) for r in records for op in r["ops"] if op[0] == "append"}
     found: dict[str, list[list[int]]] = {}
     for record in records:

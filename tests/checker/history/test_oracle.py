@@ -36,7 +36,9 @@ WAYS = {
 
 
 def answers(record: Record, state: State) -> State | None:
-    """What the transaction leaves behind when run against a state; None if it saw another."""
+    """Return what the transaction leaves behind when run against a state; None if it saw
+    another.
+    """
     mine: State = {}
     for word, key, *rest in record["ops"]:
         now = mine.get(key, state.get(key))
@@ -57,7 +59,7 @@ def answers(record: Record, state: State) -> State | None:
 
 
 def possible(records: list[Record], level: Level, error: float) -> bool:
-    """Whether some run of a store at this level gives the recorded answers."""
+    """Return whether some run of a store at this level gives the recorded answers."""
     records = in_parts(records)
     sure = [i for i, r in enumerate(records) if r.get("status", "ok") == "ok"]
     maybe = [i for i, r in enumerate(records) if r.get("status") == "info"]

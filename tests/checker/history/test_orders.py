@@ -35,7 +35,7 @@ INFINITE = float("inf")
 
 
 def expected(records: list[Record], error: float) -> dict[str, str]:
-    """What is to be said of each level."""
+    """Return what is to be said of each level."""
     alone = [{**r, "session": ("own", i) if r["session"] is None else r["session"]}
              for i, r in enumerate(records)]  # fmt: skip
     weak = levels_of(alone)
@@ -53,7 +53,7 @@ def expected(records: list[Record], error: float) -> dict[str, str]:
 
 
 def contradictory(records: list[Record], error: float) -> bool:
-    """Whether a later transaction of a session ended before an earlier one began."""
+    """Return whether a later transaction of a session ended before an earlier one began."""
     counted = counting([{**r, "at": at} for at, r in enumerate(in_parts(records))])
     return any(
         a["session"] == b["session"]
@@ -87,7 +87,7 @@ def _values(op: list[Any]) -> Iterator[tuple[Any, Any]]:
 
 
 def lacks(counted: list[Record], level: Level, error: float) -> bool:
-    """Whether an order that the level asks for was not recorded."""
+    """Return whether an order that the level asks for was not recorded."""
     sure = [r.get("status", "ok") == "ok" for r in counted]
     pairs = [*permutations(range(len(counted)), 2)]
     if not any(len(op) > 2 for r in counted for op in r["ops"]):
@@ -105,7 +105,9 @@ def lacks(counted: list[Record], level: Level, error: float) -> bool:
 
 
 def _open(first: Record, second: Record, error: float, sure: bool) -> bool:
-    """Whether a time is missing, and with some value of it the first ends before the second."""
+    """Return whether a time is missing, and with some value of it the first ends before
+    the second.
+    """
     if "end" in first and "begin" in second:
         return False
     soonest: Any = first.get("end", first.get("begin", -INFINITE))
@@ -150,7 +152,7 @@ def completed(rng: random.Random, records: list[Record]) -> list[Record]:
 
 
 def told(history: History, error: float = 0.0) -> dict[str, str]:
-    """What the checker says of each level; alone, and with all others."""
+    """Return what the checker says of each level; alone, and with all others."""
     options = Options(clock_error=error)
     verdicts = check_levels(history, options)
     said = {n: HELD if v.holds else BROKEN if v.settled else OPEN for n, v in verdicts.items()}
@@ -182,7 +184,9 @@ def compare(count: int, seed: int) -> dict[str, int]:
 
 
 def _in_order(records: list[Record]) -> bool:
-    """Whether each session could be a client: one transaction after the other, as in the file."""
+    """Return whether each session could be a client: one transaction after the other, as in the
+    file.
+    """
     for at, first in enumerate(records):
         for second in records[at + 1 :]:
             if first["session"] == second["session"] and first["end"] > second["begin"]:

@@ -162,7 +162,7 @@ def is_fair(case: Case, states: set[int], crossed: frozenset[Pair]) -> bool:
 
 
 def violates(case: Case, kind: PropertyKind, states: set[int]) -> bool:
-    """Whether a behaviour that ends in these states can violate the property."""
+    """Return whether a behaviour that ends in these states can violate the property."""
     everything, starts, pairs = set(range(case.n)), set(case.initial), case.pairs
     reached = closure(pairs, starts, everything)
     p, q = set(case.first), set(case.second)
@@ -208,7 +208,9 @@ def walk(case: Case, lasso: Lasso) -> tuple[list[int], list[int]]:
 
 
 def is_violated_on(case: Case, kind: PropertyKind, word: list[int], loop: int) -> bool:
-    """Whether the endless word violates the property, by the meaning of the property on words."""
+    """Return whether the endless word violates the property, by the meaning of the property on
+    words.
+    """
     p, q = case.first, case.second
     rest = set(word[loop:])
     if kind == "always_eventually":

@@ -19,7 +19,7 @@ LIMIT = 1.0
 
 
 def busy() -> float:
-    """How much longer things take on a machine that does other things too."""
+    """Return how much longer things take on a machine that does other things too."""
     return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 

@@ -201,7 +201,10 @@ class Brute:
     # -- the search --------------------------------------------------------------------------
 
     def runs(self, run: Callable[[], Any]) -> Iterator[Any]:
-        """What a step does with each option: its exception, or None. It has been taken then."""
+        """Return what a step does with each option: its exception, or None.
+
+        It has been taken then.
+        """
         start = self.save()
         self.script = []
         while True:

@@ -143,7 +143,7 @@ def test_a_lock_is_waited_for_but_not_without_end(tmp_path: Path) -> None:
 
 
 def outer(tree: Path, cache: Path) -> list[str]:
-    """What outer kernels of a tree give, in a process of its own."""
+    """Return what outer kernels of a tree give, in a process of its own."""
     given = {**os.environ, "PYTHONPATH": str(tree), "NUMBA_CACHE_DIR": str(cache)}
     command = [sys.executable, "-B", "-c", OUTER]
     done = subprocess.run(command, cwd=tree, env=given, capture_output=True, text=True, check=False)
@@ -177,7 +177,7 @@ MARK = KEEPING.replace('print("ready", flush=True)\ninput()\n', "")
 
 
 def marked(cache: Path) -> str:
-    """What a process that needs a kernel says of where it finds and keeps it."""
+    """Return what a process that needs a kernel says of where it finds and keeps it."""
     given = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "NUMBA_DEBUG_CACHE": "1"}
     command = [sys.executable, "-c", MARK]
     done = subprocess.run(command, env=given, cwd=ROOT, capture_output=True, text=True, check=True)

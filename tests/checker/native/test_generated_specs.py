@@ -61,7 +61,9 @@ def test_engines_agree_on_fields_that_may_have_no_value(seed: int, tmp_path: Pat
 
 
 def random_share(seed: int) -> float:
-    """How often a spec looks at fields without a value: seldom, so that searches get somewhere."""
+    """Return how often a spec looks at fields without a value: seldom, so that searches get
+    somewhere.
+    """
     return (0.03, 0.1, 0.25)[seed % 3]
 
 

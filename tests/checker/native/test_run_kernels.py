@@ -126,7 +126,7 @@ class Shares:
 
 def named(packing: Packing, rows: list[tuple[int, ...]], base: int, shares: Shares,
           wide: bool) -> tuple[bool, list[int]]:  # fmt: skip
-    """Whether fingerprints ascend, and what they are."""
+    """Return whether fingerprints ascend, and what they are."""
     packed_rows = packing.pack(np.array(rows, np.uint32))
     fps, lows = np.zeros((2, len(rows)), np.uint64)
     none = np.zeros(0, np.uint64)

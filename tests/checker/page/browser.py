@@ -64,7 +64,7 @@ class Browser:
             self._process.wait()
 
     def ask(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """What the page answers a command."""
+        """Return what the page answers a command."""
         return self._ask(method, **parameters)
 
     def open(self, address: str) -> None:

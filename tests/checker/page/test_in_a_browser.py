@@ -150,7 +150,7 @@ def controls(browser: Browser) -> list[tuple[str, str]]:
 
 
 def is_told(browser: Browser) -> bool:
-    """Whether in each view everything that can have the focus has a role and a name."""
+    """Return whether in each view everything that can have the focus has a role and a name."""
     for view in "sltgc":
         browser.press(view)
         browser.until("!document.querySelector('.busy')")

@@ -80,7 +80,9 @@ def lasso() -> Run:
 
 
 def data_in(html: str) -> Any:
-    """What a browser finds in the element of the data: it ends at the first end of a script."""
+    """Return what a browser finds in the element of the data: it ends at the first end of
+    a script.
+    """
     found = re.search(r'<script type="application/json" id="data">(.*?)</script', html, re.DOTALL)
     assert found is not None
     return json.loads(found[1])

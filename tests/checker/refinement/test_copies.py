@@ -104,7 +104,7 @@ class Case:
         return self.kinds[column % len(self.kinds)]
 
     def varies(self, column: int) -> bool:
-        """Whether a column has several values in a table."""
+        """Return whether a column has several values in a table."""
         return any(len({row[column] for row in table}) > 1 for table in (self.one, self.other))
 
 

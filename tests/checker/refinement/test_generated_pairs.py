@@ -183,7 +183,9 @@ def random_case(random: Random) -> Case:
 
 
 def map_text(case: Case, random: Random) -> str:
-    """What the map gives; a field of the concrete spec, or what is computed from its place."""
+    """Return what the map gives; a field of the concrete spec, or what is computed from
+    its place.
+    """
     entries = []
     for field in case.given or ():
         value = random.choice([f"{{}}.g{field}", f"as_g{field}({{}}.at)"]).format

@@ -110,7 +110,7 @@ def pair_of(random: Random) -> Pair:
 
 
 def expected(pair: Pair) -> str:
-    """What has to come out: holds, violated by a step, violated in the end, or unknown."""
+    """Return what has to come out: holds, violated by a step, violated in the end, or unknown."""
     one, other = pair.one, pair.other
     ways = words(space(sorted(one.pairs), list(one.initial), one.n), pair.seen)
     if ways - words(space(sorted(other.pairs), list(other.initial), other.n), pair.seen_other):
@@ -134,7 +134,7 @@ def expected(pair: Pair) -> str:
 
 
 def found(pair: Pair, folder: Path, engine: str) -> str:
-    """What the check says; what it finds is replayed."""
+    """Return what the check says; what it finds is replayed."""
     first, second = sorted(pair.other.first), sorted(pair.other.second)
     marks = "@" + pair.kind.replace("_", "\n@")
     said = PROPERTY.get(pair.kind, PLAIN).format(kind=marks, first=first, second=second)

@@ -27,7 +27,7 @@ def space(steps: list[tuple[int, int]], initial: list[int], n: int, **more: Any)
 
 
 def words(of: Space, seen: list[int]) -> set[tuple[int, ...]]:
-    """What can be seen one after the other, repeats left out, up to a length."""
+    """Return what can be seen one after the other, repeats left out, up to a length."""
     found: set[tuple[tuple[int, ...], int]] = set()
     at: set[tuple[tuple[int, ...], int]] = {((seen[s],), s) for s in of.initial}
     while at:

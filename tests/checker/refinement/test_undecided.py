@@ -309,12 +309,14 @@ class Walk:
         return found
 
     def known(self, state: int) -> list[int]:
-        """Where the steps lead that are known."""
+        """Return where the steps lead that are known."""
         steps = [(state, to) for to in self.next.get(state, [])]
         return [to for _, to in steps if (state, to) not in self.fails and to not in self.lost]
 
     def whole(self, state: int) -> bool:
-        """Whether all steps are known; those that lead nowhere are none where they are cut."""
+        """Return whether all steps are known; those that lead nowhere are none where they
+        are cut.
+        """
         there = [to for to in self.next.get(state, []) if to != state or self.fails_at_once]
         return all((state, to) not in self.fails and to not in self.lost for to in there)
 

@@ -19,7 +19,7 @@ BUG = "models/toys/die_hard.py"
 
 
 def luminance(colour: int) -> float:
-    """How bright one of the 216 colours is, as WCAG has it."""
+    """Return how bright one of the 216 colours is, as WCAG has it."""
     at = colour - 16
     parts = (_LEVELS[at // 36] / 255, _LEVELS[at // 6 % 6] / 255, _LEVELS[at % 6] / 255)
     linear = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]

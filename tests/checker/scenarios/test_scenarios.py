@@ -147,7 +147,7 @@ def test_mistakes_are_told(spec: str, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def played(file: Path, make: Any) -> list[str]:
-    """What a module says of a system, for each of its scenarios."""
+    """Return what a module says of a system, for each of its scenarios."""
     names: dict[str, Any] = {"__file__": str(file)}
     exec(compile(file.read_text(encoding="utf-8"), str(file), "exec"), names)
     said = []

@@ -94,7 +94,9 @@ def generated(seed: int) -> str:
 
 
 def found(path: Path, engine: str, view: bool) -> object:
-    """What a search finds in its first levels, after how many steps; or the code of why not."""
+    """Return what a search finds in its first levels, after how many steps; or the code
+    of why not.
+    """
     try:
         run = check(
             load(path), engine=engine, view=view, keep_going=True, max_depth=DEPTH,
@@ -110,7 +112,7 @@ def found(path: Path, engine: str, view: bool) -> object:
 
 
 def agreement(tmp_path: Path, seed: int) -> str:
-    """Whether a spec is refused or decided under the view, as both engines say."""
+    """Return whether a spec is refused or decided under the view, as both engines say."""
     path = tmp_path / f"spec{seed}.py"
     path.write_text(generated(seed))
     seen = found(path, "native", view=True)

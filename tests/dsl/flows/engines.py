@@ -43,7 +43,7 @@ def _key(state: Any) -> Any:
 
 
 def _seen(model: Model, state: Any) -> Any:
-    """What can be seen of a state: everything but where its threads are."""
+    """Return what can be seen of a state: everything but where its threads are."""
     seen = {}
     for path, value in {**model.fixed, **state}.items():
         if "@flow" in path or path[2].endswith(("_at_start", " at start")) or _is_actor(value):

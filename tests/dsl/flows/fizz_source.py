@@ -34,7 +34,7 @@ class Writer:
 
     # -- expressions ------------------------------------------------------------------------------
     def places(self) -> list[str]:
-        """What can be assigned to."""
+        """Return what can be assigned to."""
         own = ["self.f", "self.e"] if self.role == "P" else ["self.g"] if self.role == "Q" else []
         return ["a", "b", *own, *own]
 
@@ -51,7 +51,7 @@ class Writer:
         return f"{first} {self.pick('<', '==', '!=', '>=')} {self.number(known)}"
 
     def some(self, known: list[str]) -> str:
-        """What a loop or a choice goes through."""
+        """Return what a loop or a choice goes through."""
         return self.pick(
             "[0, 1]", "[1, 2]", "[2]", "range(2)", f"range({self.number(known)})", "[]"
         )

@@ -146,7 +146,7 @@ class Pairs:
         return self._nested("parallel", [line for child in children for line in child])
 
     def _child(self, depth: int, loop: bool) -> Lines:
-        """What stands in a parallel block, and does something."""
+        """Return what stands in a parallel block, and does something."""
         kind = self.random.choice(["act", "act", "atomic", "serial", "oneof", "call"])
         if kind == "call" and self.level:
             return self._call("serial", 0, False)

@@ -28,7 +28,7 @@ class Actor:
 
     @property
     def identity(self) -> tuple[str, int]:
-        """What tells it apart."""
+        """Return what tells it apart."""
         found: tuple[str, int] = self.__dict__["_id"]
         return found
 
@@ -55,7 +55,7 @@ class Entry:
     over: bool = False
 
     def ended(self) -> bool:
-        """Whether the end of the block is reached. The head of a loop is none."""
+        """Return whether the end of the block is reached. The head of a loop is none."""
         return self.over or (self.kind == "seq" and self.at == len(self.body))
 
 

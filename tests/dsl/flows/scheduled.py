@@ -144,7 +144,8 @@ def _world(code: Any) -> dict[str, Any]:
 
 
 def by_python(text: str) -> set[Final] | None:
-    """What there is at the end of every schedule; None if one of them ends with an exception.
+    """Return what there is at the end of every schedule; None if one of them ends with an
+    exception.
 
     Raises:  OverflowError for too many schedules.
     """

@@ -101,7 +101,7 @@ class Search:
         return found
 
     def key(self, state: Frozen) -> Any:
-        """What tells states apart: threads have no order."""
+        """Return what tells states apart: threads have no order."""
         return replace(state, threads=tuple(sorted(map(_told, state.threads))))
 
     # -- steps ------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ class Search:
             yield self.frozen(machine, ())
 
     def machine(self, state: Frozen | None, choose: Any) -> Machine:
-        """What takes a step from a state."""
+        """Return what takes a step from a state."""
         return Machine(self.module, thawed(state), choose)
 
     def ways(self, state: Frozen | None, run: Any) -> Iterator[Machine]:
@@ -166,7 +166,7 @@ class Search:
         return {**self.of_action.get(name, {}), **self.of_action.get(plain, {})}
 
     def full(self, state: Frozen, role: str, node: tree.Act) -> bool:
-        """Whether bounds keep an action from starting."""
+        """Return whether bounds keep an action from starting."""
         return bool(len(state.threads) >= self.most or state.starts == self.most_starts)
 
     def begun(
@@ -206,7 +206,7 @@ class Search:
 
     # -- what is seen ---------------------------------------------------------------------------
     def shown(self, state: Frozen) -> Any:
-        """What can be seen of a state: everything but where its threads are."""
+        """Return what can be seen of a state: everything but where its threads are."""
         fields = [((*a, n), v) for a, fs in state.actors for n, v in fs if START not in n]
         variables = [(("", 0, n), v) for n, v in state.variables if type(v) is not Actor]
         seen = {k: v for k, v in [*variables, *fields] if not _is_actor(v)}

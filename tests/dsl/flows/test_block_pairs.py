@@ -48,7 +48,9 @@ def test_generated_blocks_mean_what_they_mean_in_fizz_text(
 
 
 def as_read_naively(seed: int, folder: Path, most: int) -> bool:
-    """Whether a pair was small enough to compare all that can happen, and in which states."""
+    """Return whether a pair was small enough to compare all that can happen, and in which
+    states.
+    """
     fizz, own = Pairs(Random(seed)).write()
     path = folder / "spec.py"
     path.write_text(own)

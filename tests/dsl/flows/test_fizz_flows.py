@@ -31,7 +31,7 @@ MANY = int(os.environ.get("FLOW_SPECS", "400"))
 
 
 def agree(random: Random, folder: Path, most: int) -> bool:
-    """Whether a random specification was small enough to compare everything."""
+    """Return whether a random specification was small enough to compare everything."""
     text = source(random)
     path = folder / "spec.fizz"
     path.write_text(text)
@@ -39,7 +39,7 @@ def agree(random: Random, folder: Path, most: int) -> bool:
 
 
 def compare(path: Path, naive: Search, random: Random, most: int) -> bool:
-    """Whether a specification was small enough for the naive interpreter to be compared."""
+    """Return whether a specification was small enough for the naive interpreter to be compared."""
     text = path.read_text()
     optimised, plain = load(str(path), {}), load(str(path), {}, optimize=False)
     counted = optimised.flows is not None and optimised.flows.most_starts is not None

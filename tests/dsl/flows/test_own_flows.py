@@ -20,7 +20,7 @@ from tests.dsl.flows.test_fizz_flows import MANY, compare
 
 
 def agree(random: Random, folder: Path, most: int) -> bool:
-    """Whether a random spec was small enough to compare everything."""
+    """Return whether a random spec was small enough to compare everything."""
     text = source(random)
     path = folder / "spec.py"
     path.write_text(text)

@@ -42,7 +42,7 @@ def small() -> bool:
 
 
 def replayed(spec: Path, trace: Path) -> str:
-    """What a fresh process with another hash seed says."""
+    """Return what a fresh process with another hash seed says."""
     command = [sys.executable, "-m", "statewalk", "replay", str(trace), "--spec", str(spec)]
     environment = {**os.environ, "PYTHONHASHSEED": "7"}
     return subprocess.run(

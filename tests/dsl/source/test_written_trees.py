@@ -24,7 +24,7 @@ for a in b:
 
 
 def write_parents(tree: ast.AST) -> None:
-    """What ``executing`` does to the trees of a notebook's cells."""
+    """Return what ``executing`` does to the trees of a notebook's cells."""
     for node in ast.walk(tree):
         for child in ast.iter_child_nodes(node):
             child.parent = node  # type: ignore[attr-defined]

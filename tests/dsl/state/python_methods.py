@@ -197,7 +197,7 @@ Outcome = tuple[str, Any, Any]
 
 
 def call(function: Callable[..., Any], container: Any, arguments: Any, named: Any) -> Outcome:
-    """What a call does."""
+    """Return what a call does."""
     try:
         result = function(container, *settled(copy.deepcopy(arguments)), **named)
     except SpecError as error:
@@ -229,6 +229,6 @@ def plain(value: Any) -> Any:
 
 
 def in_state(places: Places, place: str, content: Any, function: Any, a: Any, k: Any) -> Outcome:
-    """What a call does to a container in the state."""
+    """Return what a call does to a container in the state."""
     with bound(PlainView(places.model.initial_states[0]), classes=places.model.classes):
         return call(function, getattr(places, place)(copy.deepcopy(content)), a, k)

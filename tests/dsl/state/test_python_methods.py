@@ -30,7 +30,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Places:
 
 
 def allowed(name: str, place: str, kind: type, theirs: Outcome, ours: Outcome) -> bool:
-    """Whether a difference is meant."""
+    """Return whether a difference is meant."""
     if ours[0] == "SW203":  # slices, ranges: what the state cannot hold, it has no element of
         return True
     if ours[0] == "SW104":  # what Python picks

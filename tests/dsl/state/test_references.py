@@ -456,7 +456,7 @@ STEPS = st.lists(
 
 
 def run(step: tuple[str, int, int], world: World) -> tuple[Any, str]:
-    """What an operation gives, and the kind of exception it raises."""
+    """Return what an operation gives, and the kind of exception it raises."""
     name, a, b = step
     try:
         return plain(OPERATIONS[name](world, a, b)), ""

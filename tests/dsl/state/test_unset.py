@@ -81,7 +81,7 @@ OF_KINDS = [
 
 
 def _found(tmp_path: Path, looks: list[str], fill: str, *, optimize: bool) -> list[str]:
-    """What each look gives in the first state, in words."""
+    """Return what each look gives in the first state, in words."""
     path = tmp_path / "spec.py"
     methods = [f"@action\n    def look{n}(self) -> None:\n        {x}" for n, x in enumerate(looks)]
     text = SPEC.replace("{looks}", "\n    ".join(methods)).replace("{fill}", fill)

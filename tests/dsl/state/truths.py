@@ -490,6 +490,6 @@ def truths() -> list[str]:
 
 
 def _binds(pattern: str, name: str) -> bool:
-    """Whether a pattern binds a name."""
+    """Return whether a pattern binds a name."""
     node = ast.parse(f"match 0:\n    case {pattern}:\n        pass").body[0]
     return any(getattr(n, "name", getattr(n, "rest", None)) == name for n in ast.walk(node))

@@ -148,7 +148,7 @@ class PlainState:
 
 
 def in_python(texts: list[str]) -> list[str]:
-    """What each truth gives in plain Python."""
+    """Return what each truth gives in plain Python."""
     names: dict[str, Any] = {
         "Record": PlainRecord, "State": PlainState, "action": lambda f: f, "require": bool,
         "deadlock": bool, "any_of": lambda xs: next(iter(xs)),

@@ -121,7 +121,7 @@ class World:
         self._copies = copies
 
     def kept(self, value: Any) -> Any:
-        """What is stored of a value: a copy."""
+        """Return what is stored of a value: a copy."""
         return copy.deepcopy(value) if self._copies else value
 
     def content(self) -> Any:

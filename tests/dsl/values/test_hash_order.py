@@ -248,7 +248,7 @@ for engine, optimize in (("reference", True), ("reference", False), ("native", T
 
 
 def found(spec: Path, seed: int) -> list[list[str]]:
-    """What the engines make of a spec in a process with a hash seed."""
+    """Return what the engines make of a spec in a process with a hash seed."""
     environment = {
         **os.environ,
         "PYTHONHASHSEED": str(seed),
@@ -266,7 +266,7 @@ def found(spec: Path, seed: int) -> list[list[str]]:
 
 
 def differing(folder: Path, pairs: list[tuple[str, str]], seeds: Iterable[int]) -> list[str]:
-    """Which of the uses of sets give something else for another hash seed, or engine."""
+    """Return which of the uses of sets give something else for another hash seed, or engine."""
     expressions = [use.replace("%s", f"({made})").replace("%%", "%") for made, use in pairs]
     for name in ("spec", "lib"):  # what lies with the spec would have its order inside
         (folder / name).mkdir()

@@ -79,7 +79,7 @@ VALUES = st.recursive(SCALARS, containers, max_leaves=8).map(freeze)
 
 
 def identity(value: Any) -> Any:
-    """What makes a value the one it is, spelt out with types."""
+    """Return what makes a value the one it is, spelt out with types."""
     kind = type(value)
     if kind is FrozenList or kind is tuple:
         return kind.__name__, tuple(identity(v) for v in value)
@@ -155,7 +155,7 @@ def test_values_survive_freezing_thawing_and_pickling(value: Any) -> None:
 
 
 def has_merged(value: Any) -> bool:
-    """Whether a plain set or dict cannot hold the value: it takes True for 1."""
+    """Return whether a plain set or dict cannot hold the value: it takes True for 1."""
     kind = type(value)
     if kind is FrozenSet:
         return len(set(value)) < len(value) or any(has_merged(v) for v in value)

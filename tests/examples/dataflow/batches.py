@@ -67,7 +67,7 @@ def random_log(seed: int, length: int, size: int) -> list[Epoch]:
 
 
 def expected(log: list[Epoch]) -> list[Found]:
-    """What each epoch says, executed one transaction after the other and asked afresh."""
+    """Return what each epoch says, executed one transaction after the other and asked afresh."""
     collection: Counts = ()
     counts: dict[Answers, Counter[int]] = {kind: Counter() for kind in KINDS}
     answers: dict[Answers, Counts] = dict.fromkeys(KINDS, ())
@@ -98,7 +98,7 @@ def difference(before: Counts, after: Counts) -> dict[str, int]:
 
 
 def said(out: Path) -> list[Found]:
-    """What the epochs in a folder say, read without Spark."""
+    """Return what the epochs in a folder say, read without Spark."""
     found: list[Found] = []
     for number, folder in enumerate(sorted((out / "epochs").iterdir()), start=1):
         assert folder.name == f"{number:08}"

@@ -19,7 +19,7 @@ _WW, _RW = 2, 3
 
 @inlined
 def bit(rows: Array, u: int, x: int) -> bool:
-    """Whether bit x of row u is set."""
+    """Return whether bit x of row u is set."""
     return bool((rows[u, x >> 6] >> np.uint64(x & 63)) & np.uint64(1) != 0)
 
 
@@ -140,7 +140,7 @@ def _overlap_rule(
 
 @inlined
 def _hidden(up: Array, near: Ints, n: int, w: int, x: int) -> bool:
-    """Whether node x of the block reaches the begin of one of the n near writers."""
+    """Return whether node x of the block reaches the begin of one of the n near writers."""
     for y in range(n):  # noqa: SIM110 - numba compiles no generator
         if bit(up, w * near[y], x):
             return True

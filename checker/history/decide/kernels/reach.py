@@ -323,7 +323,7 @@ def find_path(
     came: Ints,
     queue: Ints,
 ) -> bool:
-    """Whether edges derived before pass `newest` lead from source to target, shortest first.
+    """Return whether edges derived before pass `newest` lead from source to target, shortest first.
 
     Shapes:  came (nodes,) becomes the edge by which each node was reached, -1 = not.
     """

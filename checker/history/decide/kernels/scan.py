@@ -86,7 +86,7 @@ def _outside(ops: Ints, start: int, q: int, items: Ints, own: Ints) -> int:
 
 @inlined
 def _alike(ops: Ints, items: Ints, q: int, p: int, length: int) -> bool:
-    """Whether list reads q and p begin with the same `length` elements."""
+    """Return whether list reads q and p begin with the same `length` elements."""
     a, b = ops[q, 2], ops[p, 2]
     same = 0
     while same < length and items[a + same] == items[b + same]:

@@ -20,7 +20,9 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def verdicts(spec: str) -> list[str]:
-    """What comes out of the configurations, two of them at most; each has to be as expected."""
+    """Return what comes out of the configurations, two of them at most; each has to be as
+    expected.
+    """
     configurations = load(spec).configurations
     runs = [check(spec, config=c.name, engine="reference")
             for c in (configurations[0], configurations[-1])]  # fmt: skip

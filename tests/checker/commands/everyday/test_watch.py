@@ -61,7 +61,7 @@ def watching(folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def said(process: subprocess.Popen[str]) -> str:
-    """What is printed until the next save is waited for."""
+    """Return what is printed until the next save is waited for."""
     assert process.stdout is not None
     text = ""
     while not text.endswith(MARK):

@@ -396,7 +396,7 @@ def test_a_program_does_what_the_spec_does(name: str, tmp_path: Path) -> None:
 
 
 def untranslated(model: Any) -> list[str]:
-    """Why functions of a model have no program."""
+    """Return why functions of a model have no program."""
     options = SearchOptions()
     programs = Programs(model, options)
     if not programs.exploded:
