@@ -14,10 +14,11 @@ from statewalk.checker.compare.crossing import Crossing, cross
 from statewalk.checker.contract.late import ShownPage, named
 from statewalk.checker.contract.options import CheckOptions
 from statewalk.checker.contract.search import Progress
+from statewalk.checker.contract.stops import ended_by
 from statewalk.checker.liveness.graph import Ints
 from statewalk.checker.machine.limits import within
 from statewalk.checker.machine.watch import CutShort
-from statewalk.checker.refinement.inclusion import Inclusion, allowed, beside, included
+from statewalk.checker.refinement.inclusion import Inclusion, allowed, beside, followed, included
 from statewalk.checker.refinement.sights import Map, compared, left_out, looked_at
 from statewalk.checker.refinement.space import Space, space_of
 from statewalk.checker.traces.trace import Trace
@@ -173,9 +174,11 @@ def compare(
     ]
     started = time.monotonic()
 
-    def ended() -> bool:
+    def ended() -> str:
+        if interrupted():
+            return ended_by(options, "interrupt", None)
         late = options.timeout is not None and time.monotonic() - started > options.timeout
-        return late or interrupted()
+        return ended_by(options, "time", None) if late else ""
 
     found: list[Versus] = []
     try:
@@ -209,7 +212,7 @@ def _versus(
     other: tuple[Side, Space],
     chosen: Sequence[str],
     seen: Map | None,
-    ended: Callable[[], bool],
+    ended: Callable[[], str],
 ) -> Versus:
     (first, near), (second, far) = base, other
     fields = looked_at(first.model, second.model, chosen, seen)
@@ -221,12 +224,11 @@ def _versus(
         for side, space in (base, other)
         if space.bound or not side.run.exhaustive
     ]
-    if not bounds:
-        bounds += [
-            f"{side.name}: its behaviours were followed in {found.pairs:,} pairs of states only"
-            for side, found in ((second, forth), (first, back))
-            if not found.whole and found.refused is None
-        ]
+    bounds += [
+        f"{side.name}: only {followed(found)}"
+        for side, found in ((second, forth), (first, back))
+        if found.ended
+    ]
     return Versus(
         second,
         _crossed(first, second.model),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from statewalk.checker.contract.search import Exploration, Finding, Pass, SearchOptions
-from statewalk.checker.contract.stops import from_outside
+from statewalk.checker.contract.stops import ended_by, from_outside
 from statewalk.checker.liveness import conditions
 from statewalk.checker.liveness.explore import PredicateRaisedError
 from statewalk.checker.liveness.graph import Ints
@@ -22,7 +22,7 @@ from statewalk.checker.liveness.in_a_check import (
     why_not,
 )
 from statewalk.checker.refinement.in_the_end import decide, liveness_of, said_along
-from statewalk.checker.refinement.inclusion import Refused, allowed, included
+from statewalk.checker.refinement.inclusion import Refused, allowed, followed, included
 from statewalk.checker.refinement.sights import left_out, looked_at, mapped, names_of, sights
 from statewalk.checker.refinement.space import Space, path_of, space_of
 from statewalk.checker.states.content import Content, content_of
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 _MOST = 8  # steps that are named
 _LEVELS = 8  # of the other model, beyond twice the states of a trace
 _STATES = 1_000_000  # of the other model, for a trace
+_DEEPEST = 10_000  # levels of it
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class Refinements(Pass):
         for prop in left:
             both = _beside(prop, space, alone, found.engine)
             checked.compared[prop.name] = _names(checked, prop, both)
-            if _behaviours(checked, prop, both, lambda: _ended(limits, started)):
+            if _behaviours(checked, prop, both, lambda: _ended(given, limits, started)):
                 _in_the_end(checked, prop, both, checked.options)
             cut = space.graph.stopped is not None and found.stopped is None
             if cut and prop.name not in {**checked.findings, **checked.unchecked}:
@@ -115,11 +116,12 @@ def _names(found: Checked, prop: Property, both: _Beside) -> tuple[str, ...]:
     return names_of(both.fields, mine, other)
 
 
-def _ended(limits: SearchOptions, started: float) -> bool:
-    return limits.urgent(time.monotonic() - started) is not None
+def _ended(given: CheckOptions, limits: SearchOptions, started: float) -> str:
+    stopped = limits.urgent(time.monotonic() - started)
+    return "" if stopped is None else ended_by(given, stopped, None)
 
 
-def _behaviours(found: Checked, prop: Property, both: _Beside, ended: Callable[[], bool]) -> bool:
+def _behaviours(found: Checked, prop: Property, both: _Beside, ended: Callable[[], str]) -> bool:
     """Return whether all that is known to happen is what the other allows; notes what becomes of
     it.
     """
@@ -127,9 +129,9 @@ def _behaviours(found: Checked, prop: Property, both: _Beside, ended: Callable[[
     inclusion = included(space, both.sights[0], other, both.sights[1], ended)
     refused = inclusion.refused
     if refused is None:
-        if inclusion.whole or space.bound:
+        if not inclusion.ended:
             return True
-        why = f"{INCOMPLETE}: only {inclusion.pairs:,} pairs of states were followed"
+        why = f"{INCOMPLETE}: only {followed(inclusion)}"
         found.leave(prop.name, why)
         return False
     if not refused.sure:
@@ -254,23 +256,28 @@ def _fields(model: Model, state: State, fields: Sequence[Path]) -> Content:
     return {path: content[path] for path in fields if path in content}
 
 
-def _tried(prop: Property, space: Space, limits: SearchOptions) -> tuple[_Beside, Refused | None]:
-    """Return the other model within limits, beside this one, and what it refuses of it."""
-    both = _beside(prop, space, limits)
+def _tried(prop: Property, space: Space, depth: int) -> tuple[_Beside, Refused | None]:
+    """Return so many levels of the other model, beside this one, and what it refuses of it."""
+    both = _beside(prop, space, SearchOptions(max_depth=depth, max_states=_STATES))
     return both, included(both.space, both.sights[0], both.other, both.sights[1]).refused
 
 
 def _near(prop: Property, space: Space) -> tuple[_Beside, Refused | None]:
     """Return the same with as many levels of the other as decide it; it may have endless ones."""
-    assert prop.refined is not None
-    own, depth = prop.refined.model.max_depth, 2 * space.graph.n + _LEVELS
+    most, depth = _deepest(prop, space), 2 * space.graph.n + _LEVELS
     while True:
-        most = depth if own is None else min(depth, own)
-        both, refused = _tried(prop, space, SearchOptions(max_depth=most, max_states=_STATES))
-        deeper = both.other.graph.stopped == "depth" and most != own
+        both, refused = _tried(prop, space, min(depth, most))
+        deeper = both.other.graph.stopped == "depth" and depth < most
         if refused is None or refused.sure or not deeper:
             return both, refused
         depth *= 2
+
+
+def _deepest(prop: Property, space: Space) -> int:
+    """Return the most levels of the other model that are looked at: its own bound or ours."""
+    assert prop.refined is not None
+    own = prop.refined.model.max_depth
+    return max(_DEEPEST, 2 * space.graph.n + _LEVELS) if own is None else own
 
 
 def why_not_refused(model: Model, prop: Property, states: Sequence[State], loop: int | None) -> str:
@@ -278,12 +285,17 @@ def why_not_refused(model: Model, prop: Property, states: Sequence[State], loop:
     are not. What `replay` asks. With ``loop`` the last is the state of that number again.
     """
     space = path_of(model, states)
-    both, refused = _near(prop, space) if loop is None else _tried(prop, space, SearchOptions())
-    name = both.other.model.name
+    if loop is None:
+        both, refused = _near(prop, space)
+    else:
+        both, refused = _tried(prop, space, _deepest(prop, space))
+    name, bound = both.other.model.name, both.other.bound
     if refused is not None:
-        return "" if refused.sure else f"what {name} allows is not known whole; {both.other.bound}"
+        return "" if refused.sure else f"what {name} allows is not known whole; {bound}"
     if loop is None:
         return f"{name} allows all of it now"
+    if bound:
+        return f"liveness of {name} is not known; {bound}"
     why = f"{name} says nothing of the end any more"
     for asked in liveness_of(both.other.model):
         truth = said_along(*both.sights, both.other, asked)

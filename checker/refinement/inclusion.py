@@ -47,12 +47,14 @@ class Refused:
 @dataclass(frozen=True)
 class Inclusion:
     """``refused`` is None where every way is one of the other's, as far as was looked: ``whole``
-    tells whether that was everywhere. ``pairs`` were looked at.
+    tells whether that was everywhere. ``pairs`` were looked at, until ``ended`` if that is not
+    empty: the limit, in words.
     """
 
     refused: Refused | None
     pairs: int
     whole: bool = True
+    ended: str = ""
 
 
 @dataclass
@@ -113,12 +115,12 @@ def included(
     seen: Ints,
     other: Space,
     seen_other: Ints,
-    ended: Callable[[], bool] = lambda: False,
+    ended: Callable[[], str] = lambda: "",
 ) -> Inclusion:
     """Return whether each way of a space is one of the other's. Shapes: seen (n,), sights by state.
 
-    ``ended`` is asked now and then whether to look no further. A way that the other surely has not
-    goes before one where that is not sure.
+    ``ended`` is asked now and then for a limit that ends it, in words; empty for none. A way that
+    the other surely has not goes before one where that is not sure.
     """
     if _each_step_is_allowed(space, seen, other, seen_other):
         return Inclusion(None, space.graph.n, whole=not space.bound)
@@ -128,7 +130,7 @@ def included(
     return _followed(space, seen, _Matches(other, seen_other.tolist(), asked=True), ended)
 
 
-def _followed(space: Space, seen: Ints, matches: _Matches, ended: Callable[[], bool]) -> Inclusion:
+def _followed(space: Space, seen: Ints, matches: _Matches, ended: Callable[[], str]) -> Inclusion:
     """The same, pair by pair."""
     mine: list[int] = seen.tolist()
     other = matches.space
@@ -152,8 +154,8 @@ def _followed(space: Space, seen: Ints, matches: _Matches, ended: Callable[[], b
             queue.append(pair)
     for number, pair in enumerate(queue):
         state, match = pair
-        if number % _ASKED == 0 and ended():
-            return Inclusion(unsure, number, whole=False)
+        if number % _ASKED == 0 and (limit := ended()):
+            return Inclusion(unsure, number, whole=False, ended=limit)
         for at, to in space.out(state):
             then = match if mine[to] == mine[state] else matches.step(match, mine[to])
             if then is None:
@@ -165,8 +167,13 @@ def _followed(space: Space, seen: Ints, matches: _Matches, ended: Callable[[], b
                 came[(to, then)] = (pair, at)
                 queue.append((to, then))
         if len(came) > MOST:
-            return Inclusion(unsure, len(came), whole=False)
+            return Inclusion(unsure, len(came), whole=False, ended=f"a limit of {MOST:,}")
     return Inclusion(unsure, len(came), whole=not space.bound)
+
+
+def followed(found: Inclusion) -> str:
+    """Return how far behaviours were followed until a limit, in words."""
+    return f"{found.pairs:,} pairs of states were followed; {found.ended} ended it"
 
 
 def beside(

@@ -14,6 +14,7 @@ from statewalk.checker.api import check
 from statewalk.checker.behaviours.replay import replay
 from statewalk.checker.cli import main
 from statewalk.checker.liveness import collect
+from statewalk.checker.refinement import in_a_check, inclusion
 
 ENGINES = ("reference", "native")
 ENDLESS = """---
@@ -174,3 +175,81 @@ def test_what_was_never_there_is_taken_away(
     assert "holds" == check(one, engine=engine).result.of("ref").verdict
     assert "holds" == check(mapped, engine=engine).result.of("ref").verdict
     assert compare(other, one, engine=engine).others[0].forth.refusal is None
+
+
+LASSO = """
+from statewalk import *
+
+class Box(State):
+    v: int = 0
+    {more}
+
+    @action{fair}
+    def go(self) -> None:
+        self.v = 1 - self.v
+        {also}
+
+box = Box()
+deadlock(False)
+{said}
+"""
+
+
+def test_a_lasso_is_repeated_beside_endlessly_many_states(tmp_path: Path) -> None:
+    """What the other has become is unknown where it never ends: the replay does."""
+    said = "@always\n@eventually\ndef again() -> bool:\n    return box.v == 1\n"
+    other, spec = tmp_path / "other.py", tmp_path / "one.py"
+    other.write_text(LASSO.format(more="", also="", fair='(fair="weak")', said=said))
+    spec.write_text(LASSO.format(more="", also="", fair="", said="ref = refines('other.py')"))
+    trace = check(spec).traces["ref"]
+    assert trace.loop is not None
+    assert replay(trace, str(spec)).reproduced
+
+    grows = {"more": "n: Auxiliary[int] = 0", "also": "self.n += 1", "fair": '(fair="weak")'}
+    other.write_text(LASSO.format(**grows, said=said))
+    again = replay(trace, str(spec))
+    assert not again.reproduced
+    assert "liveness of other is not known; its search was ended by a bound on" in again.why
+
+
+HIDDEN = """
+from statewalk import *
+
+class Box(State):
+    v: int = 0
+    h: Auxiliary[int] = 0
+
+    @action
+    def go(self) -> None:
+        self.h = any_of([0, 1, 2])
+        self.v = (self.v + 1) % 6
+
+box = Box()
+deadlock(False)
+"""
+FEW = "@constraint\ndef few() -> bool:\n    return box.h < 2\n"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("cut", ["", FEW])
+def test_a_limit_that_ends_following_is_named(
+    cut: str, engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other, spec = tmp_path / "other.py", tmp_path / "one.py"
+    other.write_text(HIDDEN)
+    spec.write_text(HIDDEN + "ref = refines('other.py')\n" + cut)
+    run = check(spec, engine=engine)
+    assert ("unknown" if cut else "holds") == run.of("ref").verdict
+    assert "were followed" not in str(run.warnings)
+
+    monkeypatch.setattr(inclusion, "MOST", 2)
+    run = check(spec, engine=engine)
+    assert "unknown" == run.of("ref").verdict
+    assert "pairs of states were followed; a limit of 2 ended it" in str(run.warnings)
+    bounds = compare(other, spec, engine=engine).others[0].bounds
+    assert 2 == sum("were followed; a limit of 2 ended it" in bound for bound in bounds)
+
+    monkeypatch.setattr(in_a_check, "_ended", lambda *_: "--timeout 5 s")
+    run = check(spec, engine=engine, timeout=60)
+    assert "unknown" == run.of("ref").verdict
+    assert "only 0 pairs of states were followed; --timeout 5 s ended it" in str(run.warnings)
