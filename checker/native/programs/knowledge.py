@@ -406,13 +406,14 @@ class Knowledge:
 
     def bound_once(self, function: Function, name: str) -> bool:
         """Return whether one place only binds a name."""
-        bound = [
-            n for n in walk(function.node)
-            if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
-        ]  # fmt: skip
-        parameters = function.node.args
-        arguments = {a.arg for a in (*parameters.args, *parameters.kwonlyargs)}
-        return len(bound) == 1 and name not in arguments and name not in self.mutated(function)
+        given = name in self.parameters(function)
+        once = self.times_bound(function, name) == 1
+        return once and not given and name not in self.mutated(function)
+
+    def parameters(self, function: Function) -> frozenset[str]:
+        """Return the names of a function's parameters."""
+        given = function.node.args
+        return frozenset(a.arg for a in (*given.args, *given.kwonlyargs))
 
     def times_bound(self, function: Function, name: str) -> int:
         """Return in how many places a name is bound."""
@@ -420,6 +421,33 @@ class Knowledge:
             isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
             for n in walk(function.node)
         )
+
+    def returns_new(self, function: Function) -> bool:
+        """Return whether all that a function returns is made in it."""
+        space = function.module.namespace
+        made: dict[str, list[ast.expr]] = {}
+        for node in walk(function.node):
+            if isinstance(node, ast.Assign):
+                for name in node.targets:
+                    made.setdefault(ast.unparse(name), []).append(node.value)
+        local = self.locals(function)
+
+        def is_new(node: ast.expr | None) -> bool:
+            if isinstance(node, ast.IfExp):
+                return is_new(node.body) and is_new(node.orelse)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                return node.func.id not in local and isinstance(space.get(node.func.id), type)
+            return node is None or isinstance(node, NEW)
+
+        def is_returned_new(node: ast.expr | None) -> bool:
+            if not isinstance(node, ast.Name):
+                return is_new(node)
+            values = made.get(node.id, [])
+            once = len(values) == self.times_bound(function, node.id)
+            return bool(values) and once and all(map(is_new, values))
+
+        returned = [n.value for n in walk(function.node) if isinstance(n, ast.Return)]
+        return all(map(is_returned_new, returned))
 
     def is_assigned(self, function: Function, name: str) -> bool:
         """Return whether a function binds a name besides as a parameter."""

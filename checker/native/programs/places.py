@@ -10,7 +10,7 @@ from statewalk.checker.native.programs.knowledge import NEW
 from statewalk.checker.native.programs.operations import TRUE, Operation
 from statewalk.checker.native.programs.runtime import ERRED, NOTHING
 from statewalk.checker.native.programs.translate import Frame, Held, Place
-from statewalk.checker.native.programs.values import Kind, Value
+from statewalk.checker.native.programs.values import Kind, Value, may_change
 from statewalk.dsl.state.roles import Field
 
 
@@ -48,12 +48,27 @@ class Places(Calls):
     def _is_new(self, node: ast.expr) -> bool:
         """Return whether an expression makes something that nobody else knows."""
         if isinstance(node, ast.Call):
-            return not any(
+            return self._makes(node) and not any(
                 isinstance(n, ast.Name) and self._is_changed(n.id) for n in ast.walk(node)
             )
         if isinstance(node, ast.IfExp):
             return self._is_new(node.body) and self._is_new(node.orelse)
         return isinstance(node, NEW)
+
+    def _makes(self, node: ast.Call) -> bool:
+        """Return whether a call gives something new: others may give what is in the state."""
+        found = self.meaning(node.func)
+        if found is not None:
+            function = self.machine.function_of(found[0])
+            if function is not None:
+                return self.machine.returns_new(function)
+            return isinstance(found[0], type) or found[0] is sorted
+        assert isinstance(node.func, ast.Attribute)
+        method = node.func.attr
+        own = self.machine.methods(method)
+        if own:
+            return all(map(self.machine.returns_new, own))
+        return method == "copy" or (method == "pop" and len(node.args) < 2)
 
     def hold(self, node: ast.expr) -> Place | None:
         """Return the place that an expression is, as it is now; None where it is none."""
@@ -117,16 +132,22 @@ class Places(Calls):
         held = self.local(name, node)
         if not isinstance(held, Value) or name not in frame.variables:
             return None
-        if held.aliases and name not in frame.fresh:
-            return None
         if name not in self.mutated_names(frame.function):
+            return None
+        aliases = held.aliases - frame.own_aliases(name)
+        given = len(self.frames) == 1 and name in self.machine.parameters(frame.function)
+        if name not in frame.fresh and (aliases or not given):
             return None
 
         def get() -> Value:
             return self.local_of(frame, name)
 
         return Place(
-            get, lambda v: self.bind_in(frame, name, v), "", self.clock, bool(held.aliases)
+            get,
+            lambda v: self.bind_in(frame, name, v),
+            frame.alias(name),
+            self.clock,
+            bool(aliases),
         )
 
     def local_of(self, frame: Frame, name: str) -> Value:
@@ -136,7 +157,8 @@ class Places(Calls):
 
     def bind_in(self, frame: Frame, name: str, value: Value) -> None:
         """Let a local of a frame hold a value."""
-        self.learn_kind((*frame.key, name), Kind(value.sort, value.domain, value.aliases))
+        aliases = value.aliases - frame.own_aliases(name)
+        self.learn_kind((*frame.key, name), Kind(value.sort, value.domain, aliases))
         self.a.set(frame.variables[name], value.operand)
 
     def put(self, target: ast.expr, value: Value) -> None:
@@ -152,14 +174,20 @@ class Places(Calls):
             self.replace(place.field)
             direct = isinstance(target, ast.Attribute) and self.attribute(target) == "role"
             if not direct and self.apart(getattr(target, "value", target)) is None:
-                self._keep_names(place)
+                sort, domain = self.inferred(target)
+                plain = sort != "any" or (domain is not None and not may_change(domain))
+                self._keep_names(place, target, plain)
                 self.touch(place.field, inside=True)
 
-    def _keep_names(self, changed: Place) -> None:
-        """A change inside of a place leaves the names for it what they are."""
+    def _keep_names(self, changed: Place, node: ast.expr, every: bool) -> None:
+        """Keep the name that a change goes through; ``every`` name, if it replaces no place."""
+        while isinstance(node, ast.Attribute | ast.Subscript):
+            node = node.value
+        through = node.id if isinstance(node, ast.Name) else ""
         for frame in self.frames:
             for name, place in frame.places.items():
-                if place.field == changed.field:
+                named = frame is self.frame and name == through
+                if place.field == changed.field and (every or named):
                     frame.places[name] = replace(place, born=self.clock)
 
     def field_now(self, held: Field, owner: Value) -> Value:
@@ -198,11 +226,12 @@ class Places(Calls):
             raise self.no(node, "changed in place, and perhaps known by another name")
         place.put(value)
         if place.field:
-            if not isinstance(node, ast.Name):
-                self.replace(place.field)
+            self.replace(place.field)
+            if isinstance(node, ast.Name):
+                self._keep_names(place, node, every=False)
+                direct = self.is_own(node.id)
             else:
-                self._keep_names(place)
-            direct = isinstance(node, ast.Attribute) and self.attribute(node) == "role"
+                direct = isinstance(node, ast.Attribute) and self.attribute(node) == "role"
             self.touch(place.field, inside=not direct)
 
     def _put_entry(self, held: Field, owner: Value, key: Value, value: Value) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import Any
 
 from statewalk.checker.native.programs.places import Places
@@ -46,9 +47,19 @@ class Statements(Places):
                 self.a.ret(str(DONE))
             return
         self.check(value)
-        self.learn_kind((*frame.key, "return"), Kind(value.sort, value.domain, value.aliases))
+        aliases = value.aliases
+        if isinstance(node.value, ast.Name):
+            aliases -= self._ended_aliases(node.value.id)
+        self.learn_kind((*frame.key, "return"), Kind(value.sort, value.domain, aliases))
         self.a.set(frame.result, value.operand)
         self.a.jump(frame.end)
+
+    def _ended_aliases(self, name: str) -> frozenset[str]:
+        """Return a returned local's aliases: they end with its frame, if no other has them."""
+        frame, size = self.frame, len(self.frame.key)
+        own = frame.own_aliases(name)
+        others = (kind for key, kind in self.kinds.items() if key[:size] != frame.key)
+        return frozenset() if any(kind.aliases & own for kind in others) else own
 
     def _do_if(self, node: ast.If) -> None:
         yes, no, end = (self.a.fresh(name) for name in ("then", "else", "end"))
@@ -173,6 +184,7 @@ class Statements(Places):
             if held is None:
                 raise self.no(target, "not known")
             one = self.number(held)
+            one = replace(one, aliases=one.aliases - self.frame.own_aliases(target.id))
             other = self.value(node.value)
             self.bind(target.id, self._augmented(node.op, one, other, node))
             return

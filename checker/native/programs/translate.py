@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from statewalk.checker.native.programs.assembler import Assembler
@@ -73,6 +73,14 @@ class Frame:
     fresh: set[str] = field(default_factory=set)  # containers that nobody else knows
     result: str = ""
     end: str = ""
+
+    def alias(self, name: str) -> str:
+        """Return the name by which other values refer to what a local holds, as to a field."""
+        return f"${'.'.join(map(str, self.key))}:{name}"
+
+    def own_aliases(self, name: str) -> frozenset[str]:
+        """Return the aliases of what a local holds, and of what is in it."""
+        return frozenset({self.alias(name), self.alias(name) + "."})
 
 
 class Body:
@@ -178,7 +186,8 @@ class Body:
             value = self.number(value)
         self.check(value)
         key = (*frame.key, name)
-        self.learn_kind(key, Kind(value.sort, value.domain, value.aliases))
+        aliases = value.aliases - frame.own_aliases(name)
+        self.learn_kind(key, Kind(value.sort, value.domain, aliases))
         variable = frame.variables.get(name)
         if variable is None:
             variable = frame.variables[name] = self.a.var()
@@ -203,7 +212,16 @@ class Body:
         held = self.a.get(variable)
         with self.a.when(self.a.test("eq", held, str(NOTHING))):  # not bound on this way
             self.erred()
-        return Value(held, kind.sort, kind.domain, kind.aliases, frame.born.get(name, 0))
+        found = Value(held, kind.sort, kind.domain, kind.aliases, frame.born.get(name, 0))
+        if not self.is_own(name) or not may_change(kind.domain):
+            return found
+        self.check(found)
+        return replace(found, aliases=found.aliases | {frame.alias(name)}, born=self.clock)
+
+    def is_own(self, name: str) -> bool:
+        """Return whether a local is changed in place, and no name for a place."""
+        mutated = self.mutated_names(self.frame.function)
+        return name in mutated and name not in self.frame.places
 
     def place_of(self, name: str) -> Place:
         """Return the place that a local is a name for."""
@@ -386,9 +404,8 @@ class Body:
         kept = a.at(of_run(a, "kept"), a.op("mul", at, "3"))
         known, new, end = a.fresh("known"), a.fresh("new"), a.fresh("end")
         keeps = a.bit("and", self._untouched(), a.test("slt", at, str(MOST_KEPT)))
-        repeats = a.bit("and", keeps, a.test("ne", of_run(a, "script_length", "i32"), "0"))
         first = a.var("-1")
-        with a.when(repeats):
+        with a.when(a.bit("and", keeps, a.test("ne", of_run(a, "script_length", "i32"), "0"))):
             a.set(first, a.load(kept, "0"))
         a.branch(a.test("sge", a.get(first), "0"), known, new)
         a.label(new)
@@ -396,23 +413,21 @@ class Body:
             a.store(kept, "0", "-1")
         element = self._made(fill, items, base)
         with a.when(a.bit("and", keeps, self._untouched())):
-            parts = a.get(base), a.get(items), of_run(a, "n_kept", "i32")
-            for k, part in enumerate(parts):
+            for k, part in enumerate((a.get(base), a.get(items), of_run(a, "n_kept", "i32"))):
                 a.store(kept, str(k), part)
         a.jump(end)
         a.label(known)
         a.set(base, a.get(first))
         a.set(items, a.load(kept, "1"))
         set_run(a, "n_kept", a.load(kept, "2"))
-        past = a.op("add", a.get(first), a.get(items))
-        set_run(a, "arena_top", a.op("add", past, "1"))
+        set_run(a, "arena_top", a.op("add", a.op("add", a.get(first), a.get(items)), "1"))
         a.label(end)
         return Temporary(base, items, element, kind)
 
     def _untouched(self) -> str:
         a = self.a
-        used = a.op("or", of_run(a, "n_choices", "i32"), of_run(a, "n_trail", "i32"))
-        return a.test("eq", used, "0")
+        words = (of_run(a, name, "i32") for name in ("n_choices", "n_trail"))
+        return a.test("eq", a.op("or", *words), "0")
 
     def _made(
         self, fill: Callable[[Callable[[Value], None]], None], items: str, base: str
