@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from statewalk.checker.contract.search import Finding, SearchOptions, Step
+from statewalk.checker.contract.stops import stop_of
 from statewalk.checker.engines.layout import Layout, Slot
 from statewalk.checker.liveness.check import step_at
 from statewalk.checker.liveness.conditions import CUT
@@ -51,7 +52,8 @@ class Space:
     def bound(self) -> str:
         """Return what kept the graph from being whole, in words; empty where it is."""
         if self.graph.stopped is not None:
-            what = _ENDED.get(self.graph.stopped, self.graph.stopped)
+            stopped = self.graph.stopped
+            what = _ENDED.get(stopped) or stop_of(stopped).bare or stopped
             return f"its search was ended by {what}"
         cut = [name for name, n in self.graph.cut.items() if n]
         return self.graph.raised or (f"its constraint {cut[0]} refuses states" if cut else "")

@@ -160,3 +160,13 @@ def test_what_is_sure_of_a_cut_graph_is_true_of_the_whole(seeds: range) -> None:
         unsure += found.refused is not None and not found.refused.sure
 
     assert unsure
+
+
+@pytest.mark.parametrize(
+    ("stopped", "words"),
+    [("time", "--timeout"), ("interrupt", "an interruption"), ("depth", "a bound on its depth")],
+)
+def test_what_ended_a_graph_is_named_in_words(stopped: str, words: str) -> None:
+    cut = space([(0, 1)], [0], 2, stopped=stopped)
+
+    assert f"its search was ended by {words}" == cut.bound
