@@ -1,4 +1,4 @@
-"""Whether anything depends on PYTHONHASHSEED: `python benchmarks/hash_seeds.py --help`.
+"""A check that nothing depends on PYTHONHASHSEED: `python benchmarks/hash_seeds.py --help`.
 
 Every specification there is (specs/, the configurations of models/, those of the tests, the
 examples of the documentation) is checked in a process for each seed, with the native engine and,

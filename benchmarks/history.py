@@ -1,4 +1,4 @@
-"""How fast recorded histories are checked: `python benchmarks/history.py [--quick]`.
+"""The speed of checking recorded histories: `python benchmarks/history.py [--quick]`.
 
 Each row is generated, written as JSON Lines, and read and checked by a process of its own.
 CPU seconds; the kernels are compiled before (first line) and loaded (column "start") before

@@ -97,7 +97,7 @@ _ENVIRONMENT = {n: v for n, v in os.environ.items() if n != "PYTHONDONTWRITEBYTE
 
 @dataclass(frozen=True)
 class Usage:
-    """What one process took. Times in seconds, memory in bytes."""
+    """The resources that one process took. Times in seconds, memory in bytes."""
 
     cpu: float
     wall: float

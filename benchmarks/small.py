@@ -1,4 +1,4 @@
-"""What the smallest checks cost, which is what a writer of a spec waits for most: `make bench`.
+"""The cost of the smallest checks, which spec writers wait for most: `make bench`.
 
     python benchmarks/small.py [--rounds 5]
 

@@ -1,4 +1,4 @@
-"""What a search takes on a cluster that is not here: `python benchmarks/spark_scale.py --help`.
+"""An estimate of a search on a large cluster: `python benchmarks/spark_scale.py --help`.
 
 First a search is run with many tasks, without Spark and one task after the other, exactly as
 executors would run them, bytes between tasks included. That gives, for each number of tasks: CPU
@@ -37,7 +37,7 @@ TWO_PHASE = "models/toys/two_phase_commit.py"
 
 @dataclass
 class Level:
-    """What the tasks of one level took, in CPU seconds, and sent, in bytes."""
+    """The CPU seconds of one level's tasks, and the bytes that they sent."""
 
     n: int
     expand: list[float] = field(default_factory=list)
@@ -104,7 +104,7 @@ class Simulated:
 
 @dataclass
 class Figures:
-    """What was measured for a number of tasks, per distinct state that tasks found."""
+    """The measurements for a number of tasks, per distinct state that tasks found."""
 
     tasks: int
     states: int
@@ -173,7 +173,7 @@ def by_chance(each: float, tasks: int) -> float:
 
 @dataclass(frozen=True)
 class Machines:
-    """What is assumed of a cluster."""
+    """The assumptions about a cluster."""
 
     machines: int
     cores: int

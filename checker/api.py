@@ -123,15 +123,18 @@ def _refuse_late(model: Model, constants: Mapping[str, Any] | None, asked: Check
 def load_within(
     spec: str | Path, constants: Mapping[str, Any], options: CheckOptions | None = None
 ) -> Model:
-    """The model of a spec file, within the limits of a check. Raises CutShort at one of them."""
+    """Return the model of a spec file, within the limits of a check.
+
+    Raises CutShort at one of them.
+    """
     asked = options or CheckOptions()
     with within(spec_path(str(spec)), LOADING, asked.timeout, asked.max_memory):
         return load(spec, constants, config=asked.config, optimize=asked.optimize)
 
 
 def declared_within(spec: str | Path, options: CheckOptions | None = None) -> Loading:
-    """A spec's modules after they ran with the defaults: what they declare, in a tenth of the time
-    that its Model takes; within the limits of a check.
+    """Return a spec's modules after they ran with the defaults: what they declare, in a tenth
+    of the time that its Model takes; within the limits of a check.
     """
     asked = options or CheckOptions()
     path = spec_path(str(spec))
@@ -140,7 +143,7 @@ def declared_within(spec: str | Path, options: CheckOptions | None = None) -> Lo
 
 
 def types_within(spec: str, options: CheckOptions) -> dict[str, Any]:
-    """The types of a spec's constants, within the limits of a check."""
+    """Return the types of a spec's constants, within the limits of a check."""
     with within(spec, LOADING, options.timeout, options.max_memory):
         return constant_types(spec)
 
@@ -152,7 +155,7 @@ def not_loaded(
     stopped: StoppedBy,
     running: Place | None,
 ) -> Run:
-    """The run of a check whose spec did not get loaded within the limits."""
+    """Return the run of a check whose spec did not get loaded within the limits."""
     text = ended_by(options, stopped, running)
     notice = Notice("bounded", "", f"bounded: {text}")
     evidence = Evidence(options=options, stopped=stopped, bounds=(text,), warnings=(notice,))
@@ -162,7 +165,7 @@ def not_loaded(
 def not_begun(
     spec: str, constants: Mapping[str, Any], verdict: RunVerdict, evidence: Evidence
 ) -> Run:
-    """The run of a check that did not get to its search, for what the evidence warns of."""
+    """Return the run of a check that did not get to its search, for what the evidence warns of."""
     result = Result(
         spec=spec,
         constants={name: str(value) for name, value in constants.items()},
@@ -174,7 +177,7 @@ def not_begun(
 
 
 def report_of(run: Run) -> str:
-    """The report of a run, as it is printed."""
+    """Return the report of a run, as it is printed."""
     from statewalk.checker.report.check import report
 
     return report(run).plain()

@@ -127,7 +127,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _parsed(arguments: list[str]) -> argparse.Namespace:
-    """The arguments as their command understands them. Exits where it does not."""
+    """Return the arguments as their command understands them. Exits where it does not."""
     parser = make_parser(arguments[0] if arguments and arguments[0] in COMMANDS else None)
     if arguments and arguments[0] not in COMMANDS and not arguments[0].startswith("-"):
         close = get_close_matches(arguments[0], COMMANDS, n=1)

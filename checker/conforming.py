@@ -118,7 +118,7 @@ def conform(
 
 
 def _files(logs: Sequence[str | PathLike[str] | Sequence[str | PathLike[str]]]) -> list[str]:
-    """The names of logs, which may be in a list. Raises RunError[SW390] for a folder."""
+    """Return the names of logs, which may be in a list. Raises RunError[SW390] for a folder."""
     several = [[log] if isinstance(log, str | PathLike) else list(log) for log in logs]
     files = [fspath(log) for part in several for log in part]
     for file in files:
@@ -177,7 +177,7 @@ class Asked:
         interrupted: Callable[[], bool] = lambda: False,
         told: Callable[[str], None] = lambda said: None,
     ) -> Question:
-        """The question, with its spec loaded."""
+        """Return the question, with its spec loaded."""
         model = load_within(self.spec, self.constants, CheckOptions(config=self.config))
         with within(model.path, "--map", self.timeout):
             reader = reader_of(self.map) if self.map else None

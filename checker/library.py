@@ -44,7 +44,7 @@ def library_folder() -> Path:
 
 
 def entries() -> list[Entry]:
-    """The models of the library, by name; modules that only serve others are left out."""
+    """Return the models of the library, by name; modules that only serve others are left out."""
     folder = library_folder()
     found = []
     for path in sorted(folder.rglob("*.py")):
@@ -55,7 +55,7 @@ def entries() -> list[Entry]:
 
 
 def matching(name: str | None) -> list[Entry]:
-    """The models whose name is, or ends with, or starts with the folder of, a name."""
+    """Return the models whose name is, or ends with, or starts with the folder of, a name."""
     known = entries()
     if name is None:
         return known
@@ -72,8 +72,9 @@ def matching(name: str | None) -> list[Entry]:
 
 
 def spec_path(spec: str) -> str:
-    """The file of a model that is named as `statewalk models` prints it, or by the last part alone
-    where no other ends so; anything else, and whatever is a path that exists, as it is.
+    """Return the file of a model that is named as `statewalk models` prints it, or by the
+    last part alone where no other ends so; anything else, and whatever is a path that exists, as it
+    is.
     """
     if Path(spec).exists():
         return spec
@@ -85,7 +86,9 @@ def spec_path(spec: str) -> str:
 
 
 def no_spec(spec: str) -> RunError:
-    """The error of a spec that is neither a file nor a model, with what it could have been."""
+    """Return the error of a spec that is neither a file nor a model, with what it could have
+    been.
+    """
     error = no_file(spec)
     stem = spec.removesuffix(".py").rstrip("/")
     names = [e.name for e in _called(stem)] or _family(stem) or _like(stem)

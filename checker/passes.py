@@ -129,7 +129,9 @@ def cut_short(exploration: Exploration, cut: CutShort) -> Exploration:
 
 
 def _by_property(exploration: Exploration) -> dict[str, Finding]:
-    """The findings; a state that only looks stuck because a step of it raised is no deadlock."""
+    """Return the findings; a state that only looks stuck because a step of it raised is no
+    deadlock.
+    """
     found = {f.property: f for f in (*exploration.findings, *exploration.witnesses)}
     deadlock = found.get(DEADLOCK)
     for name in (NO_ERROR, ASSERTION):

@@ -115,7 +115,7 @@ class Search(reference.Search):
         self._touched: dict[int, int] = {}  # by outcome: roots that may read what it writes
 
     def _leaves(self, number: int, row: Row, before: Row | None = None) -> list[int] | None:
-        """The leaves of a root's program; None where it has none."""
+        """Return the leaves of a root's program; None where it has none."""
         if number not in self.programs.roots:
             return None
         quiet = self._quiet.get(row, 0) >> number & 1 if before is None else 0
@@ -208,7 +208,7 @@ class Search(reference.Search):
         return replace(found, steps=tuple(steps), failing=failing)
 
     def _chosen(self, row: Row, step: Step) -> tuple[Step, Row]:
-        """A step with its choices, and where it leads."""
+        """Return a step with its choices, and where it leads."""
         at = 0
         for view in PlainView.runs(self.layout.state(row)):
             try:

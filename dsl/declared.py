@@ -26,7 +26,7 @@ class Mark:
 
 
 def marks(function: object) -> list[Mark]:
-    """The marks of a function, uppermost decorator first."""
+    """Return the marks of a function, uppermost decorator first."""
     found: list[Mark] = getattr(function, "_statewalk_marks", [])
     return found
 
@@ -146,7 +146,7 @@ declaring: list[Declared] = []
 
 
 def property_name(function: Any) -> str:
-    """The name of a property: that of ``@named``, else the function's."""
+    """Return the name of a property: that of ``@named``, else the function's."""
     for mark in marks(function):
         if mark.kind == "named":
             return str(mark.options["name"])

@@ -36,7 +36,8 @@ _SAID = 2_000  # characters of a line of a message
 
 
 def printable(text: str) -> str:
-    """A text as it may go to a terminal or a file: names in it can come from files of others.
+    """Return a text as it may go to a terminal or a file: names in it can come from files of
+    others.
 
     Control characters, but for line breaks and tabs, and halves of characters are written as in
     JSON, which stays the same. So is what begins a command to those who run a program for others; a
@@ -47,7 +48,9 @@ def printable(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Names of a file as they may stand in a line: those of a spec are words, others may not be."""
+    """Return names of a file as they may stand in a line: those of a spec are words, others
+    may not be.
+    """
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
@@ -60,12 +63,16 @@ def _lines(path: str) -> list[str]:
 
 
 def source_lines(text: str) -> list[str]:
-    """The lines of a text as parsers count them: ``splitlines`` also breaks at form feeds."""
+    """Return the lines of a text as parsers count them: ``splitlines`` also breaks at form
+    feeds.
+    """
     return _LINE_ENDS.split(text)
 
 
 def _around(text: str, column: int) -> tuple[str, int]:
-    """A line as it is quoted, cut to what is around a column if it is long; the column there."""
+    """Return a line as it is quoted, cut to what is around a column if it is long; the column
+    there.
+    """
     if len(text) <= _QUOTED:
         return text, column
     start = max(0, min(column - _QUOTED // 2, len(text) - _QUOTED))
@@ -74,7 +81,7 @@ def _around(text: str, column: int) -> tuple[str, int]:
 
 
 def _cut(line: str) -> str:
-    """A line of a message; of a very long one, which quotes something, its beginning."""
+    """Return a line of a message; of a very long one, which quotes something, its beginning."""
     return line if len(line) <= _SAID else line[:_SAID] + "…"
 
 
@@ -89,7 +96,7 @@ class Span:
 
     @staticmethod
     def of(node: ast.AST, file: str) -> Span:
-        """The place of a node; its end only where that is on the same line."""
+        """Return the place of a node; its end only where that is on the same line."""
         line = getattr(node, "lineno", 1)
         same = getattr(node, "end_lineno", None) == line
         end = getattr(node, "end_col_offset", 0) + 1 if same else None
@@ -99,7 +106,9 @@ class Span:
         return f"{self.file}:{self.line}:{self.column}"
 
     def excerpt(self) -> list[str]:
-        """The source line with a caret under the place; empty when the file cannot be read."""
+        """Return the source line with a caret under the place; empty when the file cannot be
+        read.
+        """
         lines = _lines(self.file)
         if not 1 <= self.line <= len(lines):
             return []
@@ -112,7 +121,7 @@ class Span:
 
 
 def did_you_mean(name: str, known: Iterable[str], *, quoted: bool = False) -> str:
-    """The sentence that lists what a misspelt name could have been, closest first."""
+    """Return the sentence that lists what a misspelt name could have been, closest first."""
     names = list(dict.fromkeys(known))
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     rest = [n for n in names if n not in close]
@@ -169,20 +178,20 @@ class UnknownField(SpecError, AttributeError):
 
 
 def no_field(cls: type, name: str, known: Iterable[str]) -> UnknownField:
-    """The error of a misspelt field."""
+    """Return the error of a misspelt field."""
     said = f"{cls.__name__} has no field '{name}'. {did_you_mean(name, known, quoted=True)}"
     why = "Fields are declared in the class body with a type."
     return UnknownField("SW101", said, why=why, help=instead_of_field(cls, name))
 
 
 def instead_of_field(cls: type, name: str) -> str:
-    """The help for a field that a class lacks and that others would have."""
+    """Return the help for a field that a class lacks and that others would have."""
     number = name in ("id", "pid", "number", "num", "rank") and hasattr(cls, "index")
     return "The number of a role among its class is its index: self.index." if number else ""
 
 
 def no_delete(place: str) -> SpecError:
-    """The error of a field that is deleted."""
+    """Return the error of a field that is deleted."""
     said = f"{place} is deleted, which would leave it without a value."
     why = "The fields of roles and records are the same in every state."
     help = "Where it may be empty, say so with its type, ... | None, and store None."
@@ -190,13 +199,13 @@ def no_delete(place: str) -> SpecError:
 
 
 def placed(error: StatewalkError, place: str) -> StatewalkError:
-    """An error of a value that cannot be stored, said of the place where it was to go."""
+    """Return an error of a value that cannot be stored, said of the place where it was to go."""
     error.message = error.message.replace("The state cannot hold", f"{place} cannot hold", 1)
     return error
 
 
 def place_of(error: BaseException, paths: Collection[str]) -> Span | None:
-    """The innermost place of a traceback that lies in the spec's own files."""
+    """Return the innermost place of a traceback that lies in the spec's own files."""
     span = None
     trace = error.__traceback__
     while trace is not None:
@@ -214,7 +223,9 @@ def place_of(error: BaseException, paths: Collection[str]) -> Span | None:
 def raised(
     error: BaseException, when: str, paths: Collection[str], names: Mapping[str, Any] | None = None
 ) -> SpecError:
-    """The error of a spec whose own code raised something, where those ``names`` were known."""
+    """Return the error of a spec whose own code raised something, where those ``names`` were
+    known.
+    """
     text = f": {error}" if str(error) else "."
     help = meant(error, names) if names is not None else ""
     at = place_of(error, paths)

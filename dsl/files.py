@@ -62,8 +62,8 @@ def read_bytes(path: str | Path, most: int = MOST) -> bytes:
 
 
 def read_text(path: str | Path, *, errors: str = "strict", most: int = MOST) -> str:
-    """The text of a file of at most so many bytes; some editors write a mark at the start. Line
-    ends are all one.
+    """Return the text of a file of at most so many bytes; some editors write a mark at the
+    start. Line ends are all one.
 
     Raises:  OSError, UnicodeDecodeError
     """

@@ -267,7 +267,7 @@ def _note_in_step(event: str, about: tuple[Any, ...], frame: FrameType) -> None:
 
 
 def _running(frame: FrameType | None, last: FrameType | None) -> Iterator[str]:
-    """The files of the modules that are being run."""
+    """Yield the files of the modules that are being run."""
     while frame is not None and frame is not last:
         if frame.f_code.co_name == "<module>":
             yield frame.f_code.co_filename
@@ -312,7 +312,7 @@ def _imported_by(loading: Loading) -> tuple[set[str], dict[str, str], set[str]]:
 
 
 def _imports(file: str, package: str) -> set[str]:
-    """The modules, and the packages around them, that a module imports."""
+    """Return the modules, and the packages around them, that a module imports."""
     if not file.endswith(".py"):
         return set()
     try:

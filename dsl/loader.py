@@ -95,14 +95,16 @@ def load(
 
 
 def _too_deep(error: RecursionError, source: Source) -> SpecError:
-    """The error of a spec that calls itself without end, or is nested deeper than we follow."""
+    """Return the error of a spec that calls itself without end, or is nested deeper than we
+    follow.
+    """
     if place_of(error, {source.path}) is not None:
         return raised(error, "while the spec was loaded", {source.path})
     return too_nested("SW150" if source.dialect == "fizz" else "SW100", Span(source.path, 1))
 
 
 def _configuration(source: Source, given: Mapping[str, Any], name: str) -> Configuration:
-    """A configuration of a spec, from a run with the defaults. Raises SpecError[SW305].
+    """Return a configuration of a spec, from a run with the defaults. Raises SpecError[SW305].
 
     The defaults need not be what the spec assumes, nor fit it at all: what is declared before that
     shows will do, else what is declared where the assumptions are not looked at.
@@ -125,7 +127,7 @@ def _configuration(source: Source, given: Mapping[str, Any], name: str) -> Confi
 
 
 def constant_types(path: str) -> dict[str, Any]:
-    """The declared types of a spec's constants, by name and by ``module.NAME``."""
+    """Return the declared types of a spec's constants, by name and by ``module.NAME``."""
     source = read_spec(path)
     loading = loading_of(source, {}, assuming=False)
     loading.start(source)
@@ -147,7 +149,7 @@ def read_spec(path: str) -> Source:
 
 
 def _warned_of_options(source: Source, loading: Loading, model: Model) -> Model:
-    """The Model with warnings of options of actions and instances that there are not."""
+    """Return the Model with warnings of options of actions and instances that there are not."""
     from statewalk.dsl.fizz.read import options_in
     from statewalk.dsl.fizz.translate.header import warn_of_instances
 
@@ -158,7 +160,7 @@ def _warned_of_options(source: Source, loading: Loading, model: Model) -> Model:
 
 
 def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
-    """The Model of modules that ran."""
+    """Return the Model of modules that ran."""
     tree = read_tree(loading)
     mistakes = Mistakes()
     refuse_same_names(tree, mistakes)
@@ -188,7 +190,7 @@ def _assembled(
     path: str,
     optimize: bool,
 ) -> Model:
-    """The Model of a tree without mistakes, in which names of classes have their meaning."""
+    """Return the Model of a tree without mistakes, in which names of classes have their meaning."""
     loading = tree.loading
     lowering = Lowering(tree, optimize=optimize)
     states, fixed = InitialStates(tree, fields, classes).compute()
@@ -243,7 +245,7 @@ def _assembled(
 
 
 def _functions(loading: Loading) -> dict[str, Callable[[], Any]]:
-    """The functions of the main module, by name."""
+    """Return the functions of the main module, by name."""
     there = loading.modules[-1].namespace
     return {name: held for name, held in there.items() if isinstance(held, FunctionType)}
 
@@ -323,7 +325,7 @@ def _properties(
 
 
 def _refinement(tree: SpecTree, name: str, lead: Refines, span: Span) -> Property:
-    """The property ``name = refines("other.py", by=seen)``, with the other spec loaded."""
+    """Return the property ``name = refines("other.py", by=seen)``, with the other spec loaded."""
     beside = Path(tree.loading.folder, lead.abstract)
     library = Path(__file__).parents[1] / "models" / f"{lead.abstract}.py"
     path = library if library.exists() and not beside.exists() else beside

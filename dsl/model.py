@@ -267,7 +267,7 @@ class Model:
         raise SpecError("SW102", said, at=span, why=why, help=help)
 
     def _named(self, ran: Any) -> tuple[str, Span | None]:
-        """An action or a predicate, for the reader; None: any."""
+        """Return an action or a predicate, for the reader; None: any."""
         if isinstance(ran, Action):
             return ran.label, ran.span
         groups = (self.properties, self.constraints, self.step_constraints, self.terminal)
@@ -295,5 +295,5 @@ class Model:
             yield Outcome(view.taken, chosen, view.writes, returned, fair)
 
     def successor(self, state: State, outcome: Outcome) -> dict[Path, Any]:
-        """The state after an outcome."""
+        """Return the state after an outcome."""
         return apply_writes(state, outcome.writes)

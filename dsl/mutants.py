@@ -39,7 +39,9 @@ def run_spec(source: Source, given: Mapping[str, Any] | None = None) -> Loading:
 
 
 def _stand_ins(loading: Loading) -> dict[tuple[str, int], StandIn]:
-    """The chosen mutant, by the place of what it stands in for; all of them are looked at."""
+    """Return the chosen mutant, by the place of what it stands in for; all of them are looked
+    at.
+    """
     tree, mistakes = read_tree(loading), Mistakes()
     _refuse_constant(loading, mistakes)
     found: dict[tuple[str, int], StandIn] = {}
@@ -131,7 +133,7 @@ def _class_before_dot(node: ast.expr, function: Function) -> type | None:
 
 
 def _parameters(function: Function) -> str:
-    """The parameters of a function with their defaults, as text."""
+    """Return the parameters of a function with their defaults, as text."""
     found = copied(function.node.args)
     for argument in walk(found):
         if isinstance(argument, ast.arg):

@@ -121,7 +121,8 @@ Run = TypeVar("Run", bound=Scripted)
 
 
 def runs(begin: Callable[[list[int]], Run]) -> Iterator[Run]:
-    """Every run of a step, choices in lexicographic order: ``begin`` makes one from its script.
+    """Yield every run of a step, choices in lexicographic order: ``begin`` makes one from its
+    script.
 
     A run is given out before it is made; whoever gets it makes it before asking for the next.
     """

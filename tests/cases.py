@@ -1,4 +1,4 @@
-"""What the default run takes of a table of cases; `make test-slow` runs the others."""
+"""The part of a table of cases that the default run takes; `make test-slow` runs the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where tests find what they are about."""
+"""Paths of the things under test."""
 
 from pathlib import Path
 

@@ -156,7 +156,7 @@ def run(command: Sequence[str], folder: Path, limit: int | None) -> tuple[float,
 
 @dataclass
 class Measured:
-    """What the programs of a row took in each round, and what they counted."""
+    """The times of a row's programs in each round, and their counts."""
 
     row: Row
     seconds: dict[str, list[float]] = field(default_factory=dict)

@@ -61,12 +61,12 @@ class Guided:
     why: str = ""
 
     def trace(self) -> Trace:
-        """The steps taken, as a trace."""
+        """Return the steps taken, as a trace."""
         return build(self.model, Finding("guided", "exists", self.initial, tuple(self.steps)))
 
 
 def read_steps(text: str) -> list[Wanted]:
-    """The steps that a file names."""
+    """Return the steps that a file names."""
     lines = list(enumerate(text.splitlines(), 1))
     numbered: list[tuple[int, str]] = []
     for number, line in lines:
@@ -87,7 +87,7 @@ def read_steps(text: str) -> list[Wanted]:
 
 
 def read_constants(text: str) -> list[str]:
-    """The constants that a trace copied from a report was made with, each as NAME=VALUE."""
+    """Return the constants that a trace copied from a report was made with, each as NAME=VALUE."""
     lines = text.splitlines()
     start = next(((i, m) for i, line in enumerate(lines) if (m := _CONSTANTS.match(line))), None)
     if start is None:
@@ -162,7 +162,7 @@ def follow(model: Model, wanted: Sequence[Wanted]) -> Guided:
 
 
 def _as_shown(model: Model, trace: Trace, state: Any, wanted: Wanted) -> tuple[Step, Any] | None:
-    """The step that a report would show like this, its choices left out perhaps."""
+    """Return the step that a report would show like this, its choices left out perhaps."""
     first: tuple[Step, Any] | None = None
     for action in model.actions:
         for choices, taken in ways(model, state, action):
@@ -177,7 +177,7 @@ def _as_shown(model: Model, trace: Trace, state: Any, wanted: Wanted) -> tuple[S
 
 
 def _named(model: Model, name: str) -> list[Action]:
-    """The action instances that a name may mean."""
+    """Return the action instances that a name may mean."""
     whole = [a for a in model.actions if a.label == name]
     return whole or [
         a
@@ -187,7 +187,7 @@ def _named(model: Model, name: str) -> list[Action]:
 
 
 def _take(model: Model, state: Any, wanted: Wanted) -> tuple[Step, Any] | str:
-    """The step taken and the state after it, or why there is none."""
+    """Return the step taken and the state after it, or why there is none."""
     actions = _named(model, wanted.action)
     if not actions:
         return f"there is no action {wanted.action}"
@@ -231,7 +231,7 @@ def _fits(taken: Taken, choices: tuple[int, ...], wanted: str) -> bool:
 
 
 def possible(model: Model, state: Any) -> list[Taken]:
-    """Every step that is possible in a state, in the order of actions and choices."""
+    """Return every step that is possible in a state, in the order of actions and choices."""
     return [taken for action in model.actions for _, taken in ways(model, state, action)]
 
 

@@ -122,7 +122,9 @@ class LearnedWalks:
     def _walked(
         self, first: int, n: int, keep: bool, interrupted: Callable[[], bool]
     ) -> tuple[Walks, Array]:
-        """Some walks, each to its end, to where it is to be told of, or until somebody asks."""
+        """Return some walks, each to its end, to where it is to be told of, or until somebody
+        asks.
+        """
         walks, start = self._begun(first, n, keep)
         learned = self.learner.learned
         stride = self._stride(walks)
@@ -217,7 +219,7 @@ class LearnedWalks:
         walk.to_its_end(chance, self.depth, self.keep, looked=bool(walks.length[0] >= 0))
 
     def _walk(self, walks: Walks, start: Array, number: int) -> Walk:
-        """A walk whose steps were kept, taken once more by running the spec."""
+        """Return a walk whose steps were kept, taken once more by running the spec."""
         initial = int(start[number])
         walk = Walk(self.model, self.result, initial, dict(self.model.initial_states[initial]))
         for code in walks.log[number, : max(0, int(walks.length[number]))].tolist():

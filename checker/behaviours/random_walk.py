@@ -158,7 +158,7 @@ class Walk:
         return refusing is None
 
     def moves(self) -> list[_Move]:
-        """Every possible step, in the order of actions and choices."""
+        """Return every possible step, in the order of actions and choices."""
         return [
             _Move(
                 Step(action.index, attempt.choices),
@@ -173,7 +173,7 @@ class Walk:
         return any(self.holds(p, self.state) for p in properties)
 
     def holds(self, prop: Property, state: Any, move: _Move | None = None) -> bool:
-        """The truth of a property in a state, or of the step there. Raises _RaisedError."""
+        """Return the truth of a property in a state, or of the step there. Raises _RaisedError."""
         before = PlainView(self.state) if move is not None else None
         try:
             return self.model.holds(prop.whole, PlainView(state), before)
@@ -198,11 +198,13 @@ class Chance:
 
     @classmethod
     def of_walk(cls, seed: int, walk: int) -> Chance:
-        """The stream of the n-th walk."""
+        """Return the stream of the n-th walk."""
         return cls(_scrambled((_scrambled((seed + _GAP) & _WORD) + walk * _GAP) & _WORD))
 
     def below(self, n: int) -> int:
-        """A number below n (at most 2³²), each with equal chance but for a part in 2³² / n."""
+        """Return a number below n (at most 2³²), each with equal chance but for a part in 2³²
+        / n.
+        """
         self.at = (self.at + _GAP) & _WORD
         return ((_scrambled(self.at) >> 32) * n) >> 32
 

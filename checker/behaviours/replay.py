@@ -80,7 +80,9 @@ def replay(trace: Trace | str | Path, spec: str | Path | Model | None = None) ->
 
 
 def model_for(trace: Trace, spec: str | None, *, listed: bool = False) -> Model:
-    """The model of a trace, with the trace's constants; ``listed``: see `checker.api.load`."""
+    """Return the model of a trace, with the trace's constants; ``listed``: see
+    `checker.api.load`.
+    """
     path = spec_path(spec) if spec is not None else trace.spec
     if not Path(path).exists():
         at = f"\nThe trace was made from {trace.spec}." if spec is not None else ""
@@ -98,7 +100,7 @@ def model_for(trace: Trace, spec: str | None, *, listed: bool = False) -> Model:
 
 
 def another_spec(trace: Trace, path: str, why: str) -> RunError:
-    """The error of a trace that a spec has nothing to do with."""
+    """Return the error of a trace that a spec has nothing to do with."""
     return RunError(
         "SW405",
         f"The trace is not of {path}: {why}",
@@ -165,7 +167,7 @@ def _replay(trace: Trace, model: Model) -> Replay:
 
 
 def _changed(trace: Trace, model: Model) -> tuple[str, ...]:
-    """The spec's files whose text differs from when the trace was made."""
+    """Return the spec's files whose text differs from when the trace was made."""
 
     def texts(sources: Mapping[str, str], main: str) -> dict[str, str]:
         helpers = {f: digest for f, digest in sources.items() if f != main}
@@ -224,7 +226,7 @@ class _Both:
 
 
 def _initial(trace: Trace, model: Model, changed: tuple[str, ...], both: _Both) -> int | Replay:
-    """The place of the initial state with the content that the trace begins with."""
+    """Return the place of the initial state with the content that the trace begins with."""
     contents = [both.of_spec(state) for state in model.initial_states]
     order = sorted(range(len(contents)), key=lambda i: i != trace.initial)
     for index in order:
@@ -240,7 +242,9 @@ def _initial(trace: Trace, model: Model, changed: tuple[str, ...], both: _Both) 
 
 
 def action_of(model: Model, step: TraceStep) -> Action | None:
-    """The action instance of a step, by its name, actor and arguments: also in another model."""
+    """Return the action instance of a step, by its name, actor and arguments: also in another
+    model.
+    """
     names = [name for name, _ in step.arguments]
 
     def identity(actor: Any, arguments: tuple[tuple[str, Any], ...]) -> bytes:
@@ -280,8 +284,8 @@ def _ends_when_reached(trace: Trace) -> bool:
 
 
 def _first_cut(model: Model, states: list[State], expanded: int) -> tuple[int, str]:
-    """The first state that a check would not go on from, of the first so many, and why not; an
-    empty text where there is none.
+    """Return the first state that a check would not go on from, of the first so many, and why
+    not; an empty text where there is none.
     """
     for at, state in enumerate(states[:expanded]):
         view = PlainView(state)
@@ -379,7 +383,7 @@ class Moved:
     lines: dict[tuple[object, ...], str] = field(default_factory=dict)
 
     def content(self, old: Content, new: Content) -> Content:
-        """An old content with its lines where they are now, as far as that can be."""
+        """Return an old content with its lines where they are now, as far as that can be."""
         if not self.changed:
             return old
         waits = {path for path in old if str(path[-1]).endswith(_WAITS)}
@@ -387,7 +391,7 @@ class Moved:
         return {**old, **moved}
 
     def value(self, old: Any, new: Any, of: tuple[object, ...]) -> Any:
-        """The same of a value: of a suspended run, or of several."""
+        """Return the same of a value: of a suspended run, or of several."""
         if not self.changed or type(old) is not type(new):
             return old
         if isinstance(old, FrozenList) and len(old) == len(new):

@@ -80,7 +80,10 @@ class Walk:
         self._count = 0
 
     def nodes(self, path: Path) -> list[Node]:
-        """The states along a path. Raises RunError[SW370] where the spec does not go that way."""
+        """Return the states along a path.
+
+        Raises RunError[SW370] where the spec does not go that way.
+        """
         if self._count > MOST_NODES:
             self._forget()
         if not 0 <= path.initial < len(self.model.initial_states):
@@ -118,7 +121,7 @@ class Walk:
         return Node(state, content_of(self.model, state), told)
 
     def trace(self, path: Path) -> Trace:
-        """A path as a trace, with all that is shown of one."""
+        """Return a path as a trace, with all that is shown of one."""
         nodes = self.nodes(path)
         whole = [node for node in nodes if node.state is not None]
         error = nodes[-1].error
@@ -141,15 +144,15 @@ class Walk:
         )
 
     def state(self, path: Path) -> State:
-        """The state at the end of a path. Raises RunError[SW370] where there is none."""
+        """Return the state at the end of a path. Raises RunError[SW370] where there is none."""
         found = self.nodes(path)[-1].state
         if found is None:
             raise off_the_way(len(path.steps), "it raises, so there is no state after it")
         return found
 
     def possible(self, state: State) -> tuple[list[Possible], list[Action], list[str]]:
-        """The steps that are possible in a state, the actions that are not, and those of which not
-        all ways are listed.
+        """Return the steps that are possible in a state, the actions that are not, and those
+        of which not all ways are listed.
         """
         enabled: list[Possible] = []
         disabled: list[Action] = []
@@ -166,7 +169,7 @@ class Walk:
         return enabled, [a for a in disabled if _may_go_on(a, state)], more
 
     def cut(self, before: State, after: State) -> str:
-        """The constraint that keeps a search from a step; empty where none does."""
+        """Return the constraint that keeps a search from a step; empty where none does."""
         view, old = PlainView(after), PlainView(before)
         for prop in self.model.constraints:
             if not self.model.holds(prop.whole, view):
@@ -185,7 +188,7 @@ class Walk:
         return self.layout.row(state)
 
     def path_of(self, trace: Trace) -> Path:
-        """The path of a trace that was repeated on this model."""
+        """Return the path of a trace that was repeated on this model."""
         steps: list[Any] = [
             Step(step.index, tuple(choice.index for choice in step.choices)) for step in trace.steps
         ]
@@ -198,7 +201,7 @@ def _may_go_on(action: Action, state: State) -> bool:
 
 
 def off_the_way(number: int, why: str) -> RunError:
-    """The error of a path that the spec does not go."""
+    """Return the error of a path that the spec does not go."""
     return RunError(
         "SW370",
         f"Step {number} of the path is not possible: {why}.",
@@ -209,7 +212,10 @@ def off_the_way(number: int, why: str) -> RunError:
 
 
 def read_path(data: Any) -> Path:
-    """A path as the page sends it: ``[initial, [[action, choice, …], …]]``. Raises ValueError."""
+    """Return a path as the page sends it: ``[initial, [[action, choice, …], …]]``.
+
+    Raises ValueError.
+    """
     match data:
         case [int(initial), list(steps)] if all(map(_is_step, steps)):
             return Path(initial, tuple(Step(one[0], tuple(one[1:])) for one in steps))
@@ -222,17 +228,17 @@ def _is_step(data: Any) -> bool:
 
 
 def write_path(path: Path) -> list[Any]:
-    """The same, to be sent."""
+    """Return the same, to be sent."""
     return [path.initial, [written(step) for step in path.steps]]
 
 
 def written(step: Step) -> list[int]:
-    """A step as the page keeps it."""
+    """Return a step as the page keeps it."""
     return [step.action, *step.choices]
 
 
 def joined(path: Path, more: Sequence[Step]) -> Path:
-    """A path that goes on."""
+    """Return a path that goes on."""
     return Path(path.initial, (*path.steps, *more))
 
 
@@ -349,7 +355,7 @@ def _add(
 
 
 def _said(walk: Walk, trace: Trace, before: State, step: Step, after: State) -> tuple[str, str]:
-    """A step in words, and what it changed."""
+    """Return a step in words, and what it changed."""
     taken = take_step(walk.model, before, walk.model.actions[step.action], step.choices)
     label = label_of(trace, taken.step) if taken else ""
     old, new = content_of(walk.model, before), content_of(walk.model, after)
@@ -357,7 +363,7 @@ def _said(walk: Walk, trace: Trace, before: State, step: Step, after: State) -> 
 
 
 def _grouped(found: Around, names: list[str]) -> Around:
-    """The same with one spot for each name, at the place of the first state that has it."""
+    """Return the same with one spot for each name, at the place of the first state that has it."""
     first: dict[str, int] = {}
     for at, name in enumerate(names):
         first.setdefault(name, at)
@@ -385,7 +391,7 @@ def _grouped(found: Around, names: list[str]) -> Around:
 
 
 def drawn(found: Around, path: Path) -> dict[str, Any]:
-    """The graph as a drawing, with the path to each of its states."""
+    """Return the graph as a drawing, with the path to each of its states."""
     ways = [write_path(joined(path, steps)) for steps in found.ways]
     return {"drawing": layered(found.spots, found.edges), "paths": ways}
 

@@ -18,7 +18,7 @@ _WRITTEN = frozenset(
 
 
 def argument(read: Callable[[str], T]) -> Callable[[str], T]:
-    """A reader as argparse wants it: a ValueError's text becomes the message."""
+    """Return a reader as argparse wants it: a ValueError's text becomes the message."""
 
     def reader(text: str) -> T:
         try:
@@ -63,7 +63,7 @@ def keep_apart(arguments: argparse.Namespace) -> None:
 
 
 def _in(value: object) -> Iterator[str]:
-    """The names of files that the value of an argument may be."""
+    """Yield the names of files that the value of an argument may be."""
     for one in value if isinstance(value, list | tuple) else [value]:
         if isinstance(one, str | Path) and str(one) not in ("", "-"):
             yield str(one)

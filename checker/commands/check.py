@@ -184,7 +184,7 @@ def add_spark_options(parser: argparse.ArgumentParser) -> None:
 
 
 def spark_settings(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The settings of the Spark engine that were given."""
+    """Return the settings of the Spark engine that were given."""
     found = {
         "master": arguments.master,
         "folder": arguments.spark_folder,
@@ -196,7 +196,7 @@ def spark_settings(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def options_of(arguments: argparse.Namespace) -> CheckOptions:
-    """The options of a check from parsed arguments."""
+    """Return the options of a check from parsed arguments."""
     a = arguments
     every = a.checkpoint_every
     return CheckOptions(

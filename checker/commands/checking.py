@@ -56,7 +56,7 @@ def run_check(
     props: bool = False,
     levels: bool = False,
 ) -> int:
-    """One check; the exit code. ``further`` is done with the results once they are shown."""
+    """Return one check; the exit code. ``further`` is done with the results once they are shown."""
     try:
         run, problem = one_check(spec, options, out, constants)
     except StatewalkError as error:
@@ -123,7 +123,10 @@ def one_check(
 
 
 def _folder_of(end: End) -> str | None:
-    """The folder of a run that had to be killed. Raises CutShort where it was not even loaded."""
+    """Return the folder of a run that had to be killed.
+
+    Raises CutShort where it was not even loaded.
+    """
     if rescue.problem(end) is not None or not end.facts.get("loaded"):
         rescue.give_up(end)
     folder: str | None = end.facts.get("folder")
@@ -159,7 +162,7 @@ def checked(
     asked: Callable[[], bool],
     unsaved: RunError | None = None,
 ) -> tuple[Run, RunError | None]:
-    """The result of a check with its run folder written.
+    """Return the result of a check with its run folder written.
 
     What kept something from being written is a warning; a folder that was asked for and cannot be
     made is a mistake. ``asked`` says whether to end; ``unsaved`` is what keeps the search from
@@ -208,7 +211,7 @@ def checked(
 
 
 def _written(run: Run, out: str | Path | None) -> tuple[Run, RunError | None]:
-    """A run in a folder of its own, or with what kept that from being done."""
+    """Return a run in a folder of its own, or with what kept that from being done."""
     try:
         folder = new_folder(out)
     except RunError as error:
@@ -220,7 +223,7 @@ def _written(run: Run, out: str | Path | None) -> tuple[Run, RunError | None]:
 def _not_loaded(
     spec: str, constants: Mapping[str, Any], options: CheckOptions, end: BaseException
 ) -> Run:
-    """The result of a check that ended while its spec was loaded."""
+    """Return the result of a check that ended while its spec was loaded."""
     if isinstance(end, CutShort):
         return not_loaded(spec, constants, options, end.reason, end.place)
     return not_loaded(spec, constants, options, "interrupt", place_of_error(end))
@@ -272,8 +275,8 @@ def run_several(
     configs: Sequence[str | None],
     further: Callable[[Sequence[Run]], None],
 ) -> int:
-    """One check for each configuration and combination of constants, and a table; the exit code of
-    the worst.
+    """Return one check for each configuration and combination of constants, and a table; the
+    exit code of the worst.
     """
     from statewalk.checker.report.page import table
 
@@ -343,7 +346,7 @@ def _noted(run: Run, code: int) -> tuple[dict[str, Any], list[dict[str, Any]], i
 
 
 def _read(noted: Sequence[Any]) -> Run:
-    """A run as it was noted."""
+    """Return a run as it was noted."""
     from pydantic import TypeAdapter  # it takes longer to load than most checks to be made
 
     notices = TypeAdapter(tuple[Notice, ...]).validate_python(noted[1])
@@ -351,14 +354,14 @@ def _read(noted: Sequence[Any]) -> Run:
 
 
 def safe_name(text: str) -> str:
-    """A name for a folder."""
+    """Return a name for a folder."""
     return re.sub(r"[^\w.=+-]+", "_", text)
 
 
 def error_result(
     spec: str, options: CheckOptions, constants: Mapping[str, Any], error: StatewalkError
 ) -> Run:
-    """The result of a check that could not begin."""
+    """Return the result of a check that could not begin."""
     why = Notice("error", error.code, str(error), error.at)
     return not_begun(spec, constants, "error", Evidence(options=options, warnings=(why,)))
 

@@ -135,7 +135,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _models(
     arguments: argparse.Namespace, options: CheckOptions
 ) -> tuple[list[tuple[str, Model]], Map | None]:
-    """The models to compare by name, and what the others are in the first."""
+    """Return the models to compare by name, and what the others are in the first."""
     from statewalk.checker.api import load_within, types_within
     from statewalk.checker.compare.from_python import shared_out
     from statewalk.checker.contract.options import read_settings
@@ -192,7 +192,10 @@ def varied(text: str) -> list[tuple[str, str]]:
 
 
 def map_of(model: Model, text: str, name: str) -> Map:
-    """The function of a spec that says what its states are in another. Raises RunError[SW361]."""
+    """Return the function of a spec that says what its states are in another.
+
+    Raises RunError[SW361].
+    """
     found = model.functions.get(name)
     if found is None:
         raise RunError(
@@ -205,7 +208,7 @@ def map_of(model: Model, text: str, name: str) -> Map:
 
 
 def _again(arguments: argparse.Namespace) -> list[str]:
-    """The words of the command that repeats a comparison."""
+    """Return the words of the command that repeats a comparison."""
     a = arguments
     words = [a.spec, *([a.other] if a.other else [])]
     given = {"vary": a.vary, "config": a.config, "view": a.view, "map": a.map,

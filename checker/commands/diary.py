@@ -56,7 +56,7 @@ def _folder(arguments: argparse.Namespace) -> Path:
 
 
 def _read(arguments: argparse.Namespace) -> Path:
-    """The folder whose entries somebody reads: from an entry's folder, or from anywhere."""
+    """Return the folder whose entries somebody reads: from an entry's folder, or from anywhere."""
     from statewalk.checker.commands.explain import folder
     from statewalk.checker.diary.entry import is_diary
 
@@ -66,7 +66,7 @@ def _read(arguments: argparse.Namespace) -> Path:
 
 
 def _entries(arguments: argparse.Namespace) -> tuple[list[Entry], list[Entry]]:
-    """All entries, and those that are asked for."""
+    """Return all entries, and those that are asked for."""
     from statewalk.checker.diary.entry import entries, entry
 
     found = entries(_folder(arguments))

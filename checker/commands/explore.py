@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _asked(answers: Answers, question: str, asked: Any) -> dict[str, Any]:
-    """An answer, or why there is none."""
+    """Return an answer, or why there is none."""
     from statewalk.checker.machine.limits import within
     from statewalk.checker.machine.watch import CutShort
     from statewalk.dsl.errors import StatewalkError
@@ -102,7 +102,7 @@ def _asked(answers: Answers, question: str, asked: Any) -> dict[str, Any]:
 
 
 def answers_of(arguments: argparse.Namespace) -> Answers:
-    """The model that is explored, and where it begins."""
+    """Return the model that is explored, and where it begins."""
     from statewalk.checker.api import load
     from statewalk.checker.contract.options import read_settings
     from statewalk.checker.explore.answers import Answers
@@ -120,7 +120,9 @@ def answers_of(arguments: argparse.Namespace) -> Answers:
 
 
 def _trace_in(folder: Path) -> Path:
-    """The trace of a run's folder that is looked at first: of what is violated, if something is."""
+    """Return the trace of a run's folder that is looked at first: of what is violated, if
+    something is.
+    """
     from statewalk.checker.report.runs import RESULT, SUFFIX
     from statewalk.checker.traces.reading import read_json
     from statewalk.dsl.errors import RunError
@@ -142,7 +144,7 @@ def _trace_in(folder: Path) -> Path:
 
 
 def _repeated(trace: Any, file: Path, spec: str | None) -> Answers:
-    """The model of a trace, at the end of its path."""
+    """Return the model of a trace, at the end of its path."""
     from statewalk.checker.behaviours.replay import model_for, replay
     from statewalk.checker.commands.elsewhere import ask_to_run
     from statewalk.checker.explore.answers import Answers

@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _agreed(options: Any, folder: Path, arguments: argparse.Namespace) -> Any:
-    """The options of a run with the places that it may use. Raises RunError[SW407]."""
+    """Return the options of a run with the places that it may use. Raises RunError[SW407]."""
     from statewalk.checker.commands.checking import CHECKPOINT
     from statewalk.checker.machine import supervisor
 
@@ -78,7 +78,7 @@ def _agreed(options: Any, folder: Path, arguments: argparse.Namespace) -> Any:
 
 
 def _as_named(about: dict[str, Any]) -> str:
-    """The spec as it was named, where that still leads to it: reports then say the same."""
+    """Return the spec as it was named, where that still leads to it: reports then say the same."""
     named = about.get("named")
     if isinstance(named, str) and Path(named).resolve() == Path(about["spec"]):
         return named

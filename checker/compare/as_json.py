@@ -18,7 +18,9 @@ SCHEMA = 1
 
 
 def to_dict(comparison: Comparison, again: str = "") -> dict[str, Any]:
-    """The object that ``--json`` prints; ``again`` is the command that repeats the comparison."""
+    """Return the object that ``--json`` prints; ``again`` is the command that repeats the
+    comparison.
+    """
     from statewalk.checker.compare.compare import changed
 
     base = comparison.base.run
@@ -96,7 +98,7 @@ def _only(only: Only) -> dict[str, Any]:
 
 
 def _trace(trace: Trace) -> dict[str, Any]:
-    """A trace as it is saved, and beside it for each step its words and what it changed."""
+    """Return a trace as it is saved, and beside it for each step its words and what it changed."""
     return {
         **saved(trace),
         "labels": [label_of(trace, step) for step in trace.steps],

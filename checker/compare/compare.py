@@ -133,7 +133,7 @@ class Comparison:
         return str(named(_TELLING, "markdown_of")(self, ""))
 
     def explore(self) -> ShownPage:
-        """The page to look at, within a notebook."""
+        """Return the page to look at, within a notebook."""
         page: ShownPage = named("statewalk.checker.page.html", "page")(self)
         return page
 
@@ -244,7 +244,7 @@ def _versus(
 
 
 def _crossed(side: Side, model: Model) -> tuple[Crossing, ...]:
-    """Each counterexample of a model tried on another."""
+    """Return each counterexample of a model tried on another."""
     violated = [p.name for p in side.run.properties
                 if p.verdict == "violated" and not p.of_kind.witness]  # fmt: skip
     return tuple(

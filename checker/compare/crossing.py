@@ -119,7 +119,7 @@ def _is_over(trace: Trace) -> bool:
 
 
 def _next(model: Model, state: State) -> tuple[str, ...]:
-    """Steps that lead from a state to another, some of them."""
+    """Return steps that lead from a state to another, some of them."""
     found = (taken for action in model.actions for _, taken in ways(model, state, action))
     moves = (
         taken.step.label
@@ -136,7 +136,7 @@ def _followed(model: Model, way: _Way) -> Trace:
 def _first_differs(
     trace: Trace, followed: Trace, fixed: tuple[Content, Content]
 ) -> tuple[int, tuple[Change, ...]] | None:
-    """The first step after which the followed state is another than the trace's."""
+    """Return the first step after which the followed state is another than the trace's."""
     found = (_differs(trace, at, content, fixed) for at, content in enumerate(followed.contents))
     return next((one for one in found if one is not None), None)
 
@@ -158,7 +158,7 @@ def _differs(
 
 
 def _starts(trace: Trace, model: Model) -> list[_Way]:
-    """The initial states, those most like the trace's first."""
+    """Return the initial states, those most like the trace's first."""
     wanted = trace.contents[0]
     ways = [_Way(number, (), state, state) for number, state in enumerate(model.initial_states)]
     ways.sort(key=lambda way: _far(content_of(model, way.state), wanted))
@@ -175,8 +175,8 @@ def _far(content: Content, wanted: Content) -> int:
 
 
 def _fitting(model: Model, way: _Way, step: TraceStep) -> Iterator[_Way]:
-    """The ways of taking a step that contradict none of its choices; where there is but one way,
-    that, whatever is chosen.
+    """Yield the ways of taking a step that contradict none of its choices; where there is but
+    one way, that, whatever is chosen.
     """
     wanted, action = _choices(step), action_of(model, step)
     if action is None:
@@ -222,7 +222,7 @@ def _stopped(trace: Trace, model: Model, number: int, step: TraceStep, way: _Way
 
 
 def _broken(model: Model, way: _Way) -> tuple[str, ...]:
-    """The properties that are false at the end of a way, or in the step that led there."""
+    """Return the properties that are false at the end of a way, or in the step that led there."""
     told = truths(model, [way.before, way.state])
     asked = [p for p in model.properties if p.of_kind.searched and not p.of_kind.witness]
     return tuple(p.name for p in asked if told[p.name][-1] is p.of_kind.sought)

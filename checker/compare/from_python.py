@@ -19,7 +19,9 @@ T = TypeVar("T")
 
 
 def shared_out(fixed: Mapping[str, T], known: Sequence[Mapping[str, Any]]) -> list[dict[str, T]]:
-    """The constants of each side: those that it has; those that none has are said to be none."""
+    """Return the constants of each side: those that it has; those that none has are said to
+    be none.
+    """
     every = set().union(*known)
     return [{n: value for n, value in fixed.items() if n in own or n not in every} for own in known]
 

@@ -96,8 +96,8 @@ def _told(trace: Trace, constants: frozenset[str]) -> Trace:
 
 
 def plain(text: str) -> str:
-    """A text that Markdown takes as it is, but for what is code already. Values of a spec in it are
-    no HTML, no link, no picture, call nobody and begin no line.
+    """Return a text that Markdown takes as it is, but for what is code already. Values of a
+    spec in it are no HTML, no link, no picture, call nobody and begin no line.
     """
     text = " ".join(text.splitlines())
     # code at odd places; where more than one backtick begins it, a value says so, and there is none

@@ -49,7 +49,7 @@ _WIDTH = 40  # of a value
 
 
 def page_of(comparison: Comparison, again: str, *, width: int = 100) -> Page:
-    """The report for a terminal; ``again`` is the command that repeats it."""
+    """Return the report for a terminal; ``again`` is the command that repeats it."""
     page = Page(width)
     page.flow([("COMPARED", "head"), "  "], [side.name for side in comparison.sides])
     _told(comparison, again, OnPage(page, _differing(comparison)))
@@ -57,7 +57,7 @@ def page_of(comparison: Comparison, again: str, *, width: int = 100) -> Page:
 
 
 def markdown_of(comparison: Comparison, again: str) -> str:
-    """The report as Markdown."""
+    """Return the report as Markdown."""
     sheet = Markdown(_differing(comparison))
     names = ", ".join(side.name for side in comparison.sides[1:])
     sheet.lines += [f"### {plain(names)} beside {plain(comparison.base.name)}", ""]
@@ -66,7 +66,7 @@ def markdown_of(comparison: Comparison, again: str) -> str:
 
 
 def html_of(comparison: Comparison) -> str:
-    """The report as HTML without scripts: the table, and below it what is said."""
+    """Return the report as HTML without scripts: the table, and below it what is said."""
     head, *rows = [["", *(side.name for side in comparison.sides)], *rows_of(comparison)]
     lines = [_line(head, "th"), *(_line(row, "td") for row in rows)]
     page = Page(100)
@@ -80,7 +80,7 @@ def _line(cells: Sequence[str], tag: str) -> str:
 
 
 def _differing(comparison: Comparison) -> frozenset[str]:
-    """The constants that are not the same on all sides."""
+    """Return the constants that are not the same on all sides."""
     given = [side.run.constants for side in comparison.sides]
     names = set().union(*given)
     return frozenset(n for n in names if len({repr(c.get(n)) for c in given}) > 1)
@@ -118,12 +118,12 @@ def _said(comparison: Comparison, sheet: Sheet) -> None:
 
 
 def rows_of(comparison: Comparison) -> list[list[str]]:
-    """The table of a comparison: verdicts and sizes, a column for each side."""
+    """Return the table of a comparison: verdicts and sizes, a column for each side."""
     return [*_verdicts(comparison), *_sizes(comparison.sides)]
 
 
 def _verdicts(comparison: Comparison) -> Iterator[list[str]]:
-    """A row for each property: its verdict on each side."""
+    """Yield a row for each property: its verdict on each side."""
     from statewalk.checker.compare.compare import changed
 
     runs = [side.run for side in comparison.sides]
@@ -137,7 +137,7 @@ def _verdicts(comparison: Comparison) -> Iterator[list[str]]:
 
 
 def verdict_of(found: PropertyResult | None) -> str:
-    """The verdict on a property in words; empty where there is no such property."""
+    """Return the verdict on a property in words; empty where there is no such property."""
     if found is None:
         return ""
     at = f" at {found.length}" if found.length is not None else ""
@@ -221,13 +221,13 @@ def outcome_of(crossing: Crossing, other: Side, names: Sequence[str] = ()) -> It
 
 
 def in_little(found: Sequence[Change]) -> str:
-    """Changes in one sentence, the first of them."""
+    """Return changes in one sentence, the first of them."""
     shown = "; ".join(map(_short, found[:_FEW]))
     return shown if len(found) <= _FEW else f"{shown}; and {len(found) - _FEW} more"
 
 
 def stopped_by(guard: Guard | None) -> str:
-    """A guard with its values, in words."""
+    """Return a guard with its values, in words."""
     if guard is None:
         return "nothing says why"
     values = f", with {guard.shown}" if guard.shown else ""
@@ -295,7 +295,7 @@ def _refinement(
 
 
 def has_not(refusal: Refusal) -> str:
-    """The verb of a model that has a step not, as far as is known."""
+    """Return the verb of a model that has a step not, as far as is known."""
     return "has not" if refusal.sure else "was not seen to have"
 
 
@@ -332,7 +332,7 @@ def _instead(trace: Trace, other: Trace) -> str:
 
 
 def _short(change: Change) -> str:
-    """A change with the parts of its values that matter."""
+    """Return a change with the parts of its values that matter."""
     if change.mark != "~":
         value = change.after if change.mark == "+" else change.before
         return f"{change.mark} {change.place} {fit(value, _WIDTH)}"

@@ -54,8 +54,8 @@ class Coverage:
 
 
 def guards_in(model: Model) -> list[str]:
-    """The guards in the actions of a Python spec, by place; those of functions that actions call,
-    and of text specs, are not known before they stop something.
+    """Return the guards in the actions of a Python spec, by place; those of functions that
+    actions call, and of text specs, are not known before they stop something.
     """
     found = {}
     spans = {action.span for action in model.actions if action.span is not None}
@@ -68,7 +68,7 @@ def guards_in(model: Model) -> list[str]:
 
 
 def names_in(model: Model) -> tuple[list[str], list[str]]:
-    """The actions and the witnesses that a spec has."""
+    """Return the actions and the witnesses that a spec has."""
     actions = dict.fromkeys(model.action_names().values())
     witnesses = [prop.name for prop in model.properties if prop.of_kind.witness]
     return list(actions), witnesses

@@ -72,7 +72,7 @@ class Event:
 
 
 def read_events(file: str, lines: Iterable[str], reader: Reader | None = None) -> list[Event]:
-    """The events of a log. Raises RunError[SW390] for a line that is none."""
+    """Return the events of a log. Raises RunError[SW390] for a line that is none."""
     found = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -129,7 +129,7 @@ def _read(file: str, number: int, line: str, reader: Reader) -> list[Any]:
 
 
 def event_of(file: str, number: int, said: Any) -> Event:
-    """The event of an object. Raises RunError[SW390]."""
+    """Return the event of an object. Raises RunError[SW390]."""
     if not isinstance(said, dict):
         raise no_event(file, number, f"{_shown(said)} is no object")
     if isinstance(said, _Doubled):
@@ -175,8 +175,8 @@ def _time(file: str, number: int, said: Mapping[str, Any]) -> int | Decimal | No
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
-    """A value as JSON has it, whatever classes a --map took it from. Raises ValueError for what no
-    value of a spec can be compared with.
+    """Return a value as JSON has it, whatever classes a --map took it from. Raises ValueError
+    for what no value of a spec can be compared with.
     """
     if isinstance(value, str):
         return str.__str__(value)
@@ -204,7 +204,7 @@ def _key(key: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    """The beginning of a value as Python writes it; of what it cannot write, the class."""
+    """Return the beginning of a value as Python writes it; of what it cannot write, the class."""
     try:
         return f"{value!r:.60}"
     except Exception:
@@ -216,5 +216,5 @@ def _is_named(values: Any) -> bool:
 
 
 def no_event(file: str, number: int, why: str) -> RunError:
-    """The error of a line that is no event."""
+    """Return the error of a line that is no event."""
     return RunError("SW390", f"{file}:{number}: {why}", help=FORM)

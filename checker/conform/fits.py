@@ -51,8 +51,8 @@ class Fields:
         }
 
     def path(self, name: str, actor: Role | None, event: Event) -> Path | None:
-        """The field of a name; a bare one is the actor's, who may have none. Raises RunError[SW391]
-        where nobody has.
+        """Return the field of a name; a bare one is the actor's, who may have none. Raises
+        RunError[SW391] where nobody has.
         """
         if actor is not None and (own := f"{actor!r}.{name}") in self._paths:
             return self._paths[own]
@@ -61,14 +61,14 @@ class Fields:
         return self._paths.get(name)
 
     def watched(self, name: str) -> Path:
-        """The field of a name, for an option. Raises RunError[SW393]."""
+        """Return the field of a name, for an option. Raises RunError[SW393]."""
         if name not in self._paths:
             said = did_you_mean(name, self._paths)
             raise RunError("SW393", f"--watch {name}: there is no such field. {said}")
         return self._paths[name]
 
     def content(self, number: int, state: State) -> Mapping[Path, Any]:
-        """The content of a state with a number."""
+        """Return the content of a state with a number."""
         if number not in self._contents:
             if len(self._contents) > _MOST_CONTENTS:
                 self._contents.clear()
@@ -120,7 +120,10 @@ _MOST_CONTENTS = 50_000
 
 
 def actions_of(model: Model, event: Event) -> list[Action]:
-    """The action instances that an event may mean. Raises RunError[SW391] where there is none."""
+    """Return the action instances that an event may mean.
+
+    Raises RunError[SW391] where there is none.
+    """
     named = [a for a in model.actions if event.action in ("", *names_of(a))]
     if not named:
         known = dict.fromkeys(names_of(a)["." in event.action] for a in model.actions)
@@ -146,7 +149,7 @@ def not_given(model: Model, event: Event) -> Iterator[str]:
 
 
 def _arguments_of(actions: Sequence[Action]) -> dict[str, dict[str, Any]]:
-    """The values of each argument of some actions, by what they are called."""
+    """Return the values of each argument of some actions, by what they are called."""
     known: dict[str, dict[str, Any]] = {}
     for action in actions:
         for name, value in action.arguments:
@@ -184,7 +187,7 @@ def names_of(action: Action) -> tuple[str, ...]:
 
 
 def hidden_of(model: Model, given: Sequence[str]) -> list[Action]:
-    """The actions that are never logged. Raises RunError[SW393]."""
+    """Return the actions that are never logged. Raises RunError[SW393]."""
     names = [name.strip() for text in given for name in text.split(",")]
     if names == ["all"]:
         return list(model.actions)
@@ -217,7 +220,7 @@ def choices_differ(event: Event, action: Action, way: Way) -> Iterator[str]:
 
 
 def unknown(event: Event, what: str, name: str, known: Iterable[str]) -> RunError:
-    """The error of an event that speaks of what the spec does not have."""
+    """Return the error of an event that speaks of what the spec does not have."""
     return RunError(
         "SW391",
         f"{event.place}: {what} {name:.80}.",

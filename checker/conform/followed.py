@@ -60,11 +60,11 @@ class Marks:
         return 2 << self.properties
 
     def first(self, broken: int) -> int:
-        """Those of an initial state that violates some properties."""
+        """Return those of an initial state that violates some properties."""
         return self.after((4 << self.properties) - 1, broken)
 
     def after(self, bits: int, broken: int) -> int:
-        """Those of what is one step on, which violates some properties."""
+        """Return those of what is one step on, which violates some properties."""
         if not broken:
             return bits
         kept = bits & ~(broken | self.clean)
@@ -89,7 +89,7 @@ class Trail:
     went: dict[Spot, Link] = field(default_factory=dict)
 
     def parents(self) -> set[Spot]:
-        """The spots of the level before that this one was reached from."""
+        """Return the spots of the level before that this one was reached from."""
         return {link[0] for link in self.came.values() if link is not None}
 
     def keep(self, needed: set[Spot]) -> bool:
@@ -157,7 +157,7 @@ class Followed:
     bounded: bool = False
 
     def content(self, number: int) -> Mapping[Path, Any]:
-        """The content of a state with a number."""
+        """Return the content of a state with a number."""
         return self.fields.content(number, self.steps.states[number])
 
     @property
@@ -176,15 +176,15 @@ class Followed:
         return min(MANY, sum(self.levels[-1].ways.get(spot, 0) for spot in self.levels[-1].came))
 
     def path(self) -> tuple[int, list[tuple[Step, Event | None]]]:
-        """A behaviour of the accepted events, one that violates nothing if there is: its initial
-        state, its steps with their events.
+        """Return a behaviour of the accepted events, one that violates nothing if there is:
+        its initial state, its steps with their events.
         """
         first, links = self._links()
         initials = [self.steps.number(state) for state in self.model.initial_states]
         return initials.index(first[1]), [(step, event) for _, step, event in links]
 
     def numbers(self, last: Spot | None = None) -> list[int]:
-        """The states of that behaviour, or of one to another spot of the last level."""
+        """Return the states of that behaviour, or of one to another spot of the last level."""
         end, (_, links) = last or self._end(), self._links(last)
         return [*(before[1] for before, _, _ in links), end[1]]
 

@@ -139,7 +139,7 @@ class Follower:
         return True
 
     def unlogged(self, spot: Spot) -> Iterator[tuple[Spot, Step]]:
-        """The hidden steps from a spot that change something, and where they lead."""
+        """Yield the hidden steps from a spot that change something, and where they lead."""
         for action in self.followed.hidden:
             for way in self.followed.steps.ways(spot[1], action):
                 if way.error is not None or way.after == spot[1]:
@@ -221,14 +221,14 @@ class Follower:
         return found
 
     def actions(self, event: Event) -> list[Action]:
-        """The action instances that an event may mean."""
+        """Return the action instances that an event may mean."""
         key = repr((event.action, event.actor, event.chosen))
         if key not in self.meant:
             self.meant[key] = actions_of(self.followed.model, event)
         return self.meant[key]
 
     def fitting(self, event: Event, number: int) -> tuple[tuple[Step, int], ...]:
-        """The steps in a state that an event can be, and the states that they lead to."""
+        """Return the steps in a state that an event can be, and the states that they lead to."""
         key = (event.said, number)
         if key not in self.fitted:
             if len(self.fitted) > _MOST_FITTING:

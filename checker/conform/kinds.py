@@ -63,7 +63,9 @@ def can_hold(domain: Domain, said: Any) -> bool:
 
 
 def _together(said: Any, kind: type[Flag]) -> Iterator[Flag]:
-    """The flags that a JSON value may say together: none, or those of some names or of a number."""
+    """Yield the flags that a JSON value may say together: none, or those of some names or of
+    a number.
+    """
     yield kind(0)
     if isinstance(said, str) and all(name in kind.__members__ for name in said.split("|")):
         yield reduce(or_, (kind[name] for name in said.split("|")))
@@ -73,7 +75,7 @@ def _together(said: Any, kind: type[Flag]) -> Iterator[Flag]:
 
 
 def roles_of(model: Model, name: str) -> Mapping[str, Role]:
-    """The roles of a class, as logs call them."""
+    """Return the roles of a class, as logs call them."""
     alike = (role for roles in model.roles.values() for role in roles)
     return {repr(role): role for role in alike if type(role).__name__ == name}
 

@@ -21,7 +21,7 @@ _NOTHING = (
 
 
 def order_in(files: Sequence[str], reader: Reader | None = None) -> Order:
-    """The events of the logs of one run, in their order. Raises RunError[SW390], [SW392]."""
+    """Return the events of the logs of one run, in their order. Raises RunError[SW390], [SW392]."""
     if not files:
         raise RunError("SW390", "No log is named.", help=_NOTHING)
     logs = [events_of(file, reader) for file in files]
@@ -32,7 +32,7 @@ def order_in(files: Sequence[str], reader: Reader | None = None) -> Order:
 
 
 def events_of(file: str, reader: Reader | None = None) -> list[Event]:
-    """The events of a file. Raises RunError[SW390]."""
+    """Return the events of a file. Raises RunError[SW390]."""
     with opened(file) as lines:
         return read_events(file, lines, reader)
 
@@ -51,7 +51,7 @@ def opened(file: str) -> Iterator[TextIO]:
 
 
 def reader_of(text: str) -> Reader:
-    """The function of ``--map``, from a file that is run with the user's rights."""
+    """Return the function of ``--map``, from a file that is run with the user's rights."""
     file, _, name = text.rpartition(":")
     if not file or not name:
         raise RunError("SW393", f"--map {text} does not name a file and a function.", help=_MAP)

@@ -42,7 +42,7 @@ class Order:
         return (0,) * len(self.events)
 
     def next(self, cut: Cut) -> Iterator[tuple[Event, Cut]]:
-        """The events that may come next, and the cut after each."""
+        """Yield the events that may come next, and the cut after each."""
         for process, done in enumerate(cut):
             if done == len(self.events[process]):
                 continue
@@ -51,7 +51,7 @@ class Order:
 
 
 def order_of(logs: Sequence[Sequence[Event]]) -> Order:
-    """The order of the events of some logs. Raises RunError[SW392] where nothing says it."""
+    """Return the order of the events of some logs. Raises RunError[SW392] where nothing says it."""
     everything = [event for log in logs for event in log]
     clocks = any(event.clock for event in everything)
     messages = any(event.sent or event.received for event in everything)

@@ -58,7 +58,7 @@ class Candidate:
     lately: tuple[str, ...] = ()
 
     def telling(self) -> list[tuple[str, str]]:
-        """The fields that what is refused speaks of, and then those that changed lately."""
+        """Return the fields that what is refused speaks of, and then those that changed lately."""
         said = " ".join(f"{refused.action} {refused.why}" for refused in self.refused)
         words = set(re.findall(r"\w+(?:#\d+)?", said))
         named = [name for name in self.content if {*name.split(".")} <= words]
@@ -104,7 +104,7 @@ def _shown(followed: Followed, spot: Spot) -> dict[str, str]:
 
 
 def _lately(followed: Followed, spot: Spot) -> tuple[str, ...]:
-    """The fields that the last steps to a state changed, the last first."""
+    """Return the fields that the last steps to a state changed, the last first."""
     names = short_names(followed.model)
     found: dict[str, bool] = {}
     numbers = followed.numbers(spot)[::-1]
@@ -154,7 +154,7 @@ def _otherwise(
 
 
 def _allowed(followed: Followed, spot: Spot, event: Event) -> Iterator[Allowed]:
-    """Every step of a state, as an event with the keys that the logged one has."""
+    """Yield every step of a state, as an event with the keys that the logged one has."""
     for action in followed.model.actions:
         for way in followed.steps.ways(spot[1], action):
             if way.error is None:

@@ -94,11 +94,11 @@ class Steps:
         self.ran = 0
 
     def number(self, state: State) -> int:
-        """The number of a state."""
+        """Return the number of a state."""
         return self._number_of(self.layout.row(state), state)
 
     def row(self, number: int) -> tuple[int, ...]:
-        """The row of a state."""
+        """Return the row of a state."""
         return self._rows[number]
 
     def _number_of(self, row: tuple[int, ...], state: State | None = None) -> int:
@@ -177,7 +177,7 @@ class Steps:
         )
 
     def guards(self, number: int) -> frozenset[str]:
-        """The guards that stop an action in a state, by place."""
+        """Return the guards that stop an action in a state, by place."""
         if number not in self._guards:
             state = self.states[number]
             stopped = (a for a in self.model.actions if not self.ways(number, a))
@@ -187,15 +187,15 @@ class Steps:
         return self._guards[number]
 
     def violated(self, number: int) -> int:
-        """The invariants that are violated in a state, a bit each."""
+        """Return the invariants that are violated in a state, a bit each."""
         if number not in self._violated:
             view = PlainView(self.states[number])
             self._violated[number] = _bits(self.model, self.invariants, view, None)
         return self._violated[number]
 
     def broken(self, before: int, after: int) -> int:
-        """The properties that a state, or the step to it, violates: those of steps in bits above
-        those of invariants.
+        """Return the properties that a state, or the step to it, violates: those of steps in
+        bits above those of invariants.
         """
         if not self.of_steps:
             return self.violated(after)

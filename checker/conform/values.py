@@ -107,7 +107,7 @@ def _entries_fit(said: Mapping[str, Any], entries: list[tuple[Any, Any]]) -> boo
 
 
 def _texts(key: Any) -> set[str]:
-    """The names of a key in an object: JSON has only strings there."""
+    """Return the names of a key in an object: JSON has only strings there."""
     if type(key) is str:
         return {key}
     value = plain(key)

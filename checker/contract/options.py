@@ -102,13 +102,13 @@ class CheckOptions:
         return of_spec if self.liveness else "--no-liveness"
 
     def given(self) -> dict[str, Any]:
-        """The options that differ from their defaults."""
+        """Return the options that differ from their defaults."""
         default = CheckOptions()
         return {k: v for k, v in vars(self).items() if v != getattr(default, k)}
 
 
 def options_of(given: Mapping[str, Any]) -> CheckOptions:
-    """Options by their names. Raises TypeError for a name that there is not."""
+    """Return options by their names. Raises TypeError for a name that there is not."""
     known = [f.name for f in fields(CheckOptions)]
     for name in given:
         if name not in known:
@@ -124,7 +124,7 @@ class Sweep:
     swept: Mapping[str, tuple[GivenText, ...]] = field(default_factory=dict)
 
     def combinations(self) -> list[dict[str, GivenText]]:
-        """The constants of each run, the last swept one changing fastest."""
+        """Return the constants of each run, the last swept one changing fastest."""
         result = [dict(self.fixed)]
         for name, values in self.swept.items():
             result = [{**known, name: value} for known in result for value in values]
@@ -137,7 +137,7 @@ def asked_for(name: str, properties: tuple[str, ...] | None) -> bool:
 
 
 def read_settings(texts: list[str]) -> Sweep:
-    """The constants of ``--set NAME=VALUE`` options. Raises RunError[SW306]."""
+    """Return the constants of ``--set NAME=VALUE`` options. Raises RunError[SW306]."""
     fixed: dict[str, GivenText] = {}
     swept: dict[str, tuple[GivenText, ...]] = {}
     for text in texts:
@@ -164,8 +164,8 @@ def read_settings(texts: list[str]) -> Sweep:
 
 
 def several(sweep: Sweep, types: Callable[[], Mapping[str, Any]]) -> Sweep:
-    """A sweep in which ``NAME=a,b`` and ``NAME=all`` are several values, where the type of the
-    constant (looked up only if there are such texts) does not take them for one.
+    """Return a sweep in which ``NAME=a,b`` and ``NAME=all`` are several values, where the
+    type of the constant (looked up only if there are such texts) does not take them for one.
 
     Raises:  SpecError[SW301], RunError[SW306] for too many
     """
@@ -196,7 +196,7 @@ def _range(text: str, first: int, last: int) -> tuple[GivenText, ...]:
 
 
 def read_size(text: str) -> int:
-    """Bytes from ``4G``, ``500M``, ``1.5GB``. Raises ValueError."""
+    """Return bytes from ``4G``, ``500M``, ``1.5GB``. Raises ValueError."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", text.strip().lower())
     if found is None or (size := int(float(found[1]) * _SIZES[found[2]])) <= 0:
         raise ValueError(f"'{text}' is not a size such as 500M or 4G")
@@ -206,7 +206,7 @@ def read_size(text: str) -> int:
 
 
 def read_seconds(text: str) -> float:
-    """Seconds from ``90``, ``1.5s``, ``10m``, ``2h``. Raises ValueError."""
+    """Return seconds from ``90``, ``1.5s``, ``10m``, ``2h``. Raises ValueError."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh]?)", text.strip().lower())
     if found is None:
         raise ValueError(f"'{text}' is not a time such as 90, 10m or 2h")
@@ -222,7 +222,7 @@ def read_threads(text: str) -> int:
 
 
 def read_count(text: str) -> int:
-    """A positive number, ``_`` and ``,`` allowed between digits. Raises ValueError."""
+    """Return a positive number, ``_`` and ``,`` allowed between digits. Raises ValueError."""
     plain = text.replace("_", "").replace(",", "")
     if not plain.isdecimal() or int(plain) < 1:
         raise ValueError(f"'{text}' is not a positive number")

@@ -61,7 +61,7 @@ def place(end: End) -> Place:
 
 
 def problem(end: End) -> EngineError | None:
-    """The mistake that ended a process, if it was ours."""
+    """Return the mistake that ended a process, if it was ours."""
     where = place_of(end.frames, end.facts.get("files", ()))
     if end.by.startswith("SIG") and where is None and end.by != "SIGKILL":
         return EngineError(
@@ -79,7 +79,7 @@ def give_up(end: End) -> NoReturn:
 
 
 def left(error: SystemExit) -> SpecError:
-    """The error of a spec that ends the program."""
+    """Return the error of a spec that ends the program."""
     where = place_of_error(error)
     return SpecError(
         "SW205",

@@ -116,7 +116,7 @@ class SearchOptions:
         return asked_for(name, self.properties)
 
     def wanted(self, model: Model, over: Over) -> list[Property]:
-        """The properties to be checked that are over states, steps, ...; witnesses last."""
+        """Return the properties to be checked that are over states, steps, ...; witnesses last."""
         kept = (p for p in model.properties if p.of_kind.over == over)
         return sorted((p for p in kept if self.wants(p.name)), key=lambda p: p.of_kind.witness)
 
@@ -128,7 +128,7 @@ class SearchOptions:
         return not self.keep_going and (names | families).issuperset(self.awaited)
 
     def urgent(self, seconds: float) -> StoppedBy | None:
-        """Reasons to stop in the middle of a stage."""
+        """Return reasons to stop in the middle of a stage."""
         if self.interrupted():
             return "interrupt"
         return "time" if self.timeout is not None and seconds > self.timeout else None
@@ -136,13 +136,13 @@ class SearchOptions:
     def ended(
         self, found: Iterable[Finding], counts: Counts, *, error: bool, violated: bool
     ) -> StoppedBy | None:
-        """Reasons to stop between stages; what the last one came to is said."""
+        """Return reasons to stop between stages; what the last one came to is said."""
         if error:
             return "error"
         return "violation" if violated and self.ends_with(found) else self.full(counts)
 
     def full(self, counts: Counts) -> StoppedBy | None:
-        """The bound that counts have reached."""
+        """Return the bound that counts have reached."""
         for reason, stop in COUNTED.items():
             most = getattr(self, stop.option)
             if most is not None and getattr(counts, stop.counts) >= most:
@@ -193,7 +193,7 @@ def parted(found: Iterable[Finding]) -> tuple[tuple[Finding, ...], tuple[Finding
 
 
 def finding_out(finding: Finding) -> dict[str, Any]:
-    """A finding as JSON has it, without what it raised."""
+    """Return a finding as JSON has it, without what it raised."""
 
     def step(s: Step | None) -> list[Any] | None:
         return None if s is None else [s.action, list(s.choices)]
@@ -208,7 +208,7 @@ def finding_out(finding: Finding) -> dict[str, Any]:
 
 
 def finding_in(data: Mapping[str, Any]) -> Finding:
-    """The finding again, without what it raised."""
+    """Return the finding again, without what it raised."""
 
     def step(s: list[Any]) -> Step:
         return Step(s[0], tuple(s[1]))

@@ -122,7 +122,7 @@ class Entry:
         ]
 
     def cells(self) -> list[Cell]:
-        """The blocks that run, in order."""
+        """Return the blocks that run, in order."""
         found: list[Cell] = []
         lines, at = self.lines, 0
         while at < len(lines):
@@ -166,7 +166,7 @@ def _asked(entry: Entry, line: str) -> tuple[str, str]:
 
 
 def words_of(entry: Path, command: str) -> list[str]:
-    """A command without its first word.
+    """Return a command without its first word.
 
     Raises:  RunError[SW381] for a command that a diary does not run, and for output outside of the
     entry's folder
@@ -204,7 +204,7 @@ def _is_inside(entry: Path, name: str, command: str) -> None:
 
 
 def split(entry: Path, command: str) -> list[str]:
-    """The words of a command. Raises RunError[SW381] where quotes are not closed."""
+    """Return the words of a command. Raises RunError[SW381] where quotes are not closed."""
     try:
         if "\0" in command:
             raise ValueError("it has a NUL character")
@@ -219,7 +219,7 @@ def is_diary(folder: Path) -> bool:
 
 
 def entries(folder: Path) -> list[Entry]:
-    """The entries of a folder, by number. Raises RunError[SW380] where there is none."""
+    """Return the entries of a folder, by number. Raises RunError[SW380] where there is none."""
     names = sorted(p for p in folder.glob("*.md") if NAMED.match(p.name))
     if not names:
         raise RunError(
@@ -231,7 +231,7 @@ def entries(folder: Path) -> list[Entry]:
 
 
 def text_of(path: Path) -> str:
-    """The text of a file. Raises RunError[SW381]."""
+    """Return the text of a file. Raises RunError[SW381]."""
     try:
         return read_text(path)
     except (OSError, ValueError) as error:
@@ -240,7 +240,7 @@ def text_of(path: Path) -> str:
 
 
 def entry(found: Sequence[Entry], number: str) -> Entry:
-    """The entry of a number. Raises RunError[SW380]."""
+    """Return the entry of a number. Raises RunError[SW380]."""
     for one in found:
         if number.isdigit() and int(number) == int(one.number):
             return one

@@ -46,7 +46,7 @@ _STYLES = (
 
 
 def to_html(played: Played) -> str:
-    """The body of an entry's page."""
+    """Return the body of an entry's page."""
     return str(markdown(played.traces).render(played.text))
 
 
@@ -103,13 +103,13 @@ def _heading(tokens: Sequence[Token], at: int, *_: object) -> str:
 
 
 def _aligned(tokens: Sequence[Token], at: int, *_: object) -> str:
-    """A cell of a table. Pages allow no style in an element."""
+    """Return a cell of a table. Pages allow no style in an element."""
     style = str(tokens[at].attrGet("style") or "")
     return f"<{tokens[at].tag} class=right>" if "right" in style else f"<{tokens[at].tag}>"
 
 
 def in_diary(target: str) -> str | None:
-    """Entries lead to their pages; what is outside of the diary is no part of the site."""
+    """Return entries lead to their pages; what is outside of the diary is no part of the site."""
     try:
         parts = urlsplit(target)
     except ValueError:  # such as http://[
@@ -180,7 +180,7 @@ def _line(line: str) -> str:
 
 
 def drawn(trace: Trace) -> str:
-    """A trace as a picture, and its steps, which unfold."""
+    """Return a trace as a picture, and its steps, which unfold."""
     steps = "".join(
         f"<li><code>{escape(step.label)}</code>"
         f"<pre>{escape(chr(10).join(str(change) for change in changes))}</pre></li>"
@@ -205,7 +205,9 @@ _CHANGES = ("~ ", "+ ", "- ")
 
 
 def picture_of(text: str) -> str:
-    """A picture; nothing where the text is of another kind, or has an arrow of another kind."""
+    """Return a picture; nothing where the text is of another kind, or has an arrow of another
+    kind.
+    """
     if text.startswith("flowchart"):
         return _graph(text.splitlines())
     if text.startswith("stateDiagram"):
@@ -214,7 +216,10 @@ def picture_of(text: str) -> str:
 
 
 def framed(drawing: dict[str, Any]) -> str:
-    """A drawing in a frame. One that is too wide to be read when it is made smaller is scrolled."""
+    """Return a drawing in a frame.
+
+    One that is too wide to be read when it is made smaller is scrolled.
+    """
     far = " far" * (drawing["width"] > _WIDE)
     return f'<div class="lanes{far}">{svg_of(drawing, painted=False)}</div>'
 
@@ -248,7 +253,7 @@ def _sequence(lines: list[str]) -> str:
 
 
 def _as_flowchart(lines: list[str]) -> Iterator[str]:
-    """The lines of a state diagram as those of a graph."""
+    """Yield the lines of a state diagram as those of a graph."""
     turns = [(m[1], m[2], m[3] or "") for m in map(_TURN.match, lines) if m]
     first = {b for a, b, _ in turns if a == "[*]"}
     for name in dict.fromkeys(name for a, b, _ in turns for name in (a, b) if name != "[*]"):
@@ -316,5 +321,5 @@ def _plain(text: str, between: str = ", ") -> str:
 
 
 def _short(field: str) -> str:
-    """A field and its value, without the name of its class."""
+    """Return a field and its value, without the name of its class."""
     return re.sub(r"^(\w+)\.", "", re.sub(r"^\w+(#\d+)\.", r"\1 ", _plain(field)))

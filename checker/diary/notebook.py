@@ -27,7 +27,7 @@ os.environ |= {{"COLUMNS": "100", "TERM": "dumb"}}"""
 
 
 def to_notebook(entry: Entry) -> str:
-    """The notebook as JSON, in version 4.5 of its format.
+    """Return the notebook as JSON, in version 4.5 of its format.
 
     It writes the files that the entry works with into folders beside it, named as here.
     """
@@ -63,7 +63,9 @@ def to_notebook(entry: Entry) -> str:
 
 
 def _files(entry: Entry) -> dict[str, str]:
-    """The files beside an entry, without solutions, and those of other entries that it names."""
+    """Return the files beside an entry, without solutions, and those of other entries that it
+    names.
+    """
     solutions = {exercise.solution for exercise in entry.exercises}
     own = sorted(entry.pinned.iterdir()) if entry.pinned.is_dir() else []
     names = [file.name for file in own] + sorted(set(_BESIDE.findall(entry.text)))

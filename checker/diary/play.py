@@ -109,7 +109,7 @@ def play(entry: Entry, run: Execute = execute) -> Played:
 
 
 def play_all(found: Sequence[Entry]) -> Iterator[Played]:
-    """Entries side by side, as they wait for processes; in their order."""
+    """Yield entries side by side, as they wait for processes; in their order."""
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         yield from pool.map(play, found)
 
@@ -230,7 +230,7 @@ def _piped(entry: Entry, words: Sequence[str], lines: list[str]) -> list[str]:
 
 
 def kept(old: Sequence[str], new: Sequence[str]) -> list[str]:
-    """New lines, save that old ones stay where only times differ."""
+    """Return new lines, save that old ones stay where only times differ."""
     if _squeezed(old) == _squeezed(new):
         return list(old)
     same = SequenceMatcher(None, _alike(old, new), _alike(new, old), autojunk=False)
@@ -260,7 +260,8 @@ _HUNK = re.compile(r"^@@ -(\d+)(,0\b)?.*\n", re.MULTILINE)
 
 
 def solution_of(spec: Path, solution: Path, folder: Path) -> Path:
-    """The file of a solution; of one that is a patch, what it makes of the spec, in the folder.
+    """Return the file of a solution; of one that is a patch, what it makes of the spec, in
+    the folder.
 
     Raises RunError[SW381] where there is no such file, or the patch does not fit.
     """

@@ -46,7 +46,7 @@ def write_site(played: Sequence[Played], found: Sequence[Entry], folder: Path) -
 
 
 def page_name(entry: Entry) -> str:
-    """The file of an entry's page."""
+    """Return the file of an entry's page."""
     return entry.path.with_suffix(".html").name
 
 
@@ -58,7 +58,9 @@ def _name_of(found: Sequence[Entry]) -> str:
 
 
 def _index(played: Sequence[Played]) -> str:
-    """The README of the folder up to its first section, the entries, and the words in them."""
+    """Return the README of the folder up to its first section, the entries, and the words in
+    them.
+    """
     readme = played[0].entry.path.parent / "README.md"
     text = text_of(readme) if readme.exists() else "# Diary\n"
     opening = markdown({}).render(text.partition("\n## ")[0])
@@ -79,13 +81,13 @@ def _index(played: Sequence[Played]) -> str:
 
 
 def _opening(text: str) -> str:
-    """The first paragraph below the title."""
+    """Return the first paragraph below the title."""
     parts = [p.strip() for p in DATED.sub("", text).split("\n\n")]
     return next((" ".join(p.split()) for p in parts if p and p[0] not in "#<>`|"), "")
 
 
 def _around(found: Sequence[Entry], at: int) -> str:
-    """Links to the entries before and after."""
+    """Return links to the entries before and after."""
     links = ""
     for word, other in (("Before", at - 1), ("Next", at + 1)):
         if 0 <= other < len(found):
@@ -105,7 +107,7 @@ def _page(title: str, found: Sequence[Entry], at: int | None, body: str) -> str:
 
 
 def page(title: str, brand: str, links: str, what: str, body: str) -> str:
-    """A page: the ``links`` to all are beside it, or fold where there is no room."""
+    """Return a page: the ``links`` to all are beside it, or fold where there is no room."""
     policy = f"default-src 'none'; style-src '{hashed(_style())}'; script-src '{hashed(script())}'"
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -125,7 +127,7 @@ def _style() -> str:
 
 @cache
 def script() -> str:
-    """The search."""
+    """Return the search."""
     return (_ASSETS / "search.js").read_text(encoding="utf-8")
 
 
@@ -216,7 +218,7 @@ def _link(one: Page, known: set[Path], target: str) -> str | None:
 
 
 def _all(pages: Sequence[Page], here: Page) -> str:
-    """Links to all pages; the sections that one is not in are folded."""
+    """Return links to all pages; the sections that one is not in are folded."""
     found = ""
     for name, title in _SECTIONS:
         mine = [p for p in pages if p.source.parent == Path(name)]

@@ -109,8 +109,8 @@ class Merging:
         self.held = [Held(partition) for partition in self.partitions]
 
     def slices(self) -> Iterator[Level]:
-        """The states that are new, a slice of fingerprints after the other; each is held by this
-        as long as it is looked at. Raises `Damaged`.
+        """Yield the states that are new, a slice of fingerprints after the other; each is
+        held by this as long as it is looked at. Raises `Damaged`.
         """
         sources: list[Source] = [Written(states) for states in self.written]
         at, begun = [0] * len(sources), 0
@@ -150,7 +150,7 @@ class Merging:
             yield first, len(sizes) - 1, END
 
     def _new(self, parts: list[tuple[Source, int, int]]) -> Level:
-        """The states of a slice that are new, each by its first way."""
+        """Return the states of a slice that are new, each by its first way."""
         if not parts:
             return Level(self.shape.rows(0), np.zeros(0, np.int64))
         words = [source.fingerprints(first, end) for source, first, end in parts]
@@ -181,7 +181,7 @@ def _put(level: Level, to: Array, part: Level) -> None:
 
 
 def in_order(held: Held, most: int, shape: Shape) -> Iterator[Level]:
-    """The states of a segment in the order of their fingerprints, so many at a time."""
+    """Yield the states of a segment in the order of their fingerprints, so many at a time."""
     n = held.partition.n
     for first in range(0, n, most):
         end = min(n, first + most)

@@ -57,7 +57,7 @@ class Run:
             self.low.append(lows)
 
     def read(self, first: int, end: int) -> tuple[Array, Array]:
-        """Some fingerprints, in two words. Raises `Damaged`."""
+        """Return some fingerprints, in two words. Raises `Damaged`."""
         low = self.low.read(first, end) if self.low is not None else np.zeros(0, np.uint64)
         return self.fp.read(first, end), low
 
@@ -102,7 +102,7 @@ class Run:
 
 
 def _stretches(steps: Array) -> Iterator[tuple[int, int]]:
-    """The first and last of steps that are read together."""
+    """Yield the first and last of steps that are read together."""
     apart = np.flatnonzero(np.diff(steps) > _GAP) + 1
     for part in np.split(steps, apart):
         first, last = int(part[0]), int(part[-1])
@@ -111,7 +111,7 @@ def _stretches(steps: Array) -> Iterator[tuple[int, int]]:
 
 
 def new_run(folder: Path, name: str, wide: bool, durable: bool) -> Run:
-    """A run without fingerprints."""
+    """Return a run without fingerprints."""
     low = Column(folder / f"{name}.low{COLUMN}", np.uint64, durable=durable) if wide else None
     return Run(Column(folder / f"{name}.fp{COLUMN}", np.uint64, durable=durable), low)
 
@@ -120,13 +120,13 @@ def new_run(folder: Path, name: str, wide: bool, durable: bool) -> Run:
 
 
 def bounds(n: int, most: int) -> list[int]:
-    """Fingerprints that cut n of them, evenly spread, into parts of so many at most."""
+    """Return fingerprints that cut n of them, evenly spread, into parts of so many at most."""
     parts = max(1, -(-n // max(1, most)))
     return [END * at // parts for at in range(parts + 1)]
 
 
 def ordered(fps: Array, lows: Array) -> Array:
-    """The positions of fingerprints in ascending order: of equal ones the first, alone.
+    """Return the positions of fingerprints in ascending order: of equal ones the first, alone.
 
     Made of some that ascend one after the other, which takes little time.
     """
@@ -201,7 +201,7 @@ class States:
             self.quiet.append(rows.quiet)
 
     def read(self, first: int, end: int, shape: Shape, links: bool = True) -> Level:
-        """Some of the states, in the shape that rows have by now. Raises `Damaged`."""
+        """Return some of the states, in the shape that rows have by now. Raises `Damaged`."""
         n = end - first
         values = self.values.read(first, end)
         if values.dtype != shape.dtype or values.shape[1] < shape.width:
@@ -299,7 +299,7 @@ class Column:
                 os.fsync(file.fileno())
 
     def read(self, first: int, end: int) -> Array:
-        """Some of the numbers. Raises `Damaged`."""
+        """Return some of the numbers. Raises `Damaged`."""
         found = np.empty(
             end - first if self.width is None else (end - first, self.width), self.dtype
         )
@@ -331,7 +331,10 @@ class Column:
 
 
 def found(folder: Path, about: SavedColumn, types: tuple[str, ...]) -> Column:
-    """A column that was saved, not looked at. Raises ValueError for what is none of such types."""
+    """Return a column that was saved, not looked at.
+
+    Raises ValueError for what is none of such types.
+    """
     name, dtype, width, n, check = about
     numbers = all(0 <= number < _MOST for number in (n, check, width or 0))
     if name != Path(name).name or not name.endswith(COLUMN) or dtype not in types or not numbers:

@@ -144,7 +144,7 @@ class Disk:
         return needed > _NEAR * limits.memory and self._room() > _LEAST
 
     def _room(self) -> float:
-        """Bytes of memory that there are for states."""
+        """Return bytes of memory that there are for states."""
         search = self.search
         states = search.seen.n_new * search.shape.bytes + search.seen.bytes
         states += _bytes(search.level) + sum(links.nbytes for links in search.links)
@@ -202,7 +202,7 @@ class Disk:
         old.append(fps[~known], lows[~known] if len(lows) else lows)
 
     def _fresh(self, level: Level) -> Array:
-        """New states by the action that reached them first."""
+        """Return new states by the action that reached them first."""
         actions = (level.link & ((1 << POSITION_SHIFT) - 1)) >> self.search.ordinal_bits
         return np.bincount(actions, minlength=len(self.search.fresh))
 
@@ -228,7 +228,7 @@ class Disk:
         self.bytes = max(self.bytes, sum(column.size for column in self.columns()))
 
     def columns(self) -> Iterator[Column]:
-        """All files that are needed."""
+        """Yield all files that are needed."""
         yield from (self.links, *(column for run in self.seen for column in run.columns))
         if self.level is not None:
             yield from self.level.own
@@ -331,7 +331,7 @@ class Disk:
         return True
 
     def _sorted_out(self, loop: Loop, stage: Stage) -> States | None:
-        """The next level, if nothing stopped it. Raises OSError, `Damaged`."""
+        """Return the next level, if nothing stopped it. Raises OSError, `Damaged`."""
         search = self.search
         search.widen()
         self._merge_seen()

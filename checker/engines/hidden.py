@@ -187,7 +187,7 @@ def _refusal(seen: HidingView, reader: str, way_out: str = "") -> HiddenRead:
 
 
 def hiding(model: Model) -> HidingModel:
-    """The same model, for a search under the view that leaves auxiliary fields out."""
+    """Return the same model, for a search under the view that leaves auxiliary fields out."""
     hidden = frozenset(key for key, info in model.fields.items() if info.auxiliary)
     content = {f.name: getattr(model, f.name) for f in fields(model)}
     numbers = frozenset(key for key in hidden if _is_number(model, *key))

@@ -97,7 +97,7 @@ class Layout:
             self.colouring = Colouring(symmetry.facts, self.fingerprints, base)
 
     def slot(self, path: Path) -> Slot:
-        """The slot of a path, made when new."""
+        """Return the slot of a path, made when new."""
         return self.by_path[path]
 
     def show(self, path: Path) -> str:
@@ -108,7 +108,7 @@ class Layout:
         return f"{shown}[{text_of(self.elements[path])}]" if rest[2:3] == ["key"] else shown
 
     def value_id(self, slot: Slot, value: Any) -> int:
-        """The id of a value in a slot, given when new."""
+        """Return the id of a value in a slot, given when new."""
         key = intern_key(value)
         known = slot.ids.get(key)
         if known is None:
@@ -122,7 +122,7 @@ class Layout:
         self.exploded = fields
 
     def _apart(self, state: State) -> State:
-        """A state, or writes, with a path for each element of an exploded set."""
+        """Return a state, or writes, with a path for each element of an exploded set."""
         if not self.exploded:
             return state
         found: dict[Path, Any] = {}
@@ -137,7 +137,7 @@ class Layout:
         return found
 
     def _together(self, state: dict[Path, Any]) -> dict[Path, Any]:
-        """The state as the model has it: exploded sets as whole values."""
+        """Return the state as the model has it: exploded sets as whole values."""
         if not self.exploded:
             return state
         found: dict[Path, Any] = {
@@ -153,7 +153,7 @@ class Layout:
         return found
 
     def row(self, state: State) -> tuple[int, ...]:
-        """The row of a state."""
+        """Return the row of a state."""
         if self.exploded:
             self.whole.update(dict.fromkeys(p for p in state if len(p) == 3))
         return self.changed((), state)
@@ -173,13 +173,13 @@ class Layout:
         return tuple(result)
 
     def state(self, row: Sequence[int]) -> dict[Path, Any]:
-        """The state of a row."""
+        """Return the state of a row."""
         return self._together(
             {slot.path: slot.values[id] for slot, id in zip(self.slots, row, strict=False) if id}
         )
 
     def fingerprint(self, row: Sequence[int]) -> int:
-        """The fingerprint of a row's state, of its orbit under symmetry."""
+        """Return the fingerprint of a row's state, of its orbit under symmetry."""
         if self.symmetry is not None:
             return self.orbit(row).fingerprint
         total = sum(slot.contributions[id] for slot, id in zip(self.slots, row, strict=False))
@@ -192,7 +192,7 @@ class Layout:
         return self._shown(row) if self.symmetry is None else self.orbit(row).row
 
     def orbit(self, row: Sequence[int]) -> Orbit:
-        """The orbit of a row's state; under symmetry only."""
+        """Return the orbit of a row's state; under symmetry only."""
         assert self.symmetry is not None
         assert self.colouring is not None
         shown = self._shown(tuple(row))

@@ -51,7 +51,7 @@ class Entry:
     initial: int = 0
 
     def steps(self) -> tuple[Step, ...]:
-        """The transitions that lead here."""
+        """Return the transitions that lead here."""
         result: list[Step] = []
         at = self
         while at.parent is not None:
@@ -60,7 +60,7 @@ class Entry:
         return tuple(reversed(result))
 
     def start(self) -> int:
-        """Index of the initial state from which the way here starts."""
+        """Return index of the initial state from which the way here starts."""
         at = self
         while at.parent is not None:
             at = at.parent
@@ -127,7 +127,9 @@ class Search:
         return self.layout.state(entry.row)
 
     def check(self, predicate: Callable[[], bool], entry: Entry, state: State) -> bool | None:
-        """The truth of a predicate in a state; None, and an error reported, where it raises."""
+        """Return the truth of a predicate in a state; None, and an error reported, where it
+        raises.
+        """
         try:
             return self.model.holds(predicate, PlainView(state))
         except Exception as error:
@@ -176,7 +178,7 @@ class Search:
         return keep
 
     def step_holds(self, prop: Property, source: Entry, target: Row) -> bool:
-        """The truth of a property of a step. Raises what it raises."""
+        """Return the truth of a property of a step. Raises what it raises."""
         before, after = (PlainView(self.layout.state(row)) for row in (source.row, target))
         return self.model.holds(prop.whole, after, before)
 
@@ -281,7 +283,7 @@ def explore(model: Model, options: SearchOptions) -> Exploration:
 
 
 def explored(model: Model, options: SearchOptions, steps: Steps | None) -> Exploration:
-    """The same; adds to ``steps``."""
+    """Return the same; adds to ``steps``."""
     started = time.monotonic()
     symmetry = Symmetry.asked(model, options)
     sample = Sample(symmetry, options) if symmetry is not None else None
@@ -350,7 +352,7 @@ def _run_levels(
 
 
 def stop_between(search: Search, violated: bool, seconds: float) -> StoppedBy | None:
-    """Reasons to stop between stages."""
+    """Return reasons to stop between stages."""
     ended = search.options.ended(
         search.found.values(), search.counts, error=search.error, violated=violated
     )

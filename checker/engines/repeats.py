@@ -48,7 +48,7 @@ class Repeats:
 
 
 def unsteady(label: str, what: str, span: Span | None) -> SpecError:
-    """The error of a step or property that went another way the second time."""
+    """Return the error of a step or property that went another way the second time."""
     return SpecError(
         "SW204",
         f"{label} did something else the second time: {what}.",

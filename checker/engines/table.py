@@ -50,8 +50,8 @@ NAMES = ("auto", *ENGINES)
 
 
 def choose(name: str, model: Model, options: SearchOptions) -> tuple[EngineEntry, Engine]:
-    """The engine to search with; ``auto`` takes the first of the table's that is able, which begins
-    in plain Python.
+    """Return the engine to search with; ``auto`` takes the first of the table's that is able,
+    which begins in plain Python.
 
     Raises:  RunError[SW307] for an engine that is not known, not there, or not able.
     """
@@ -84,7 +84,7 @@ def unable(entry: EngineEntry, model: Model, options: SearchOptions) -> str:
 
 
 def load_engine(entry: EngineEntry) -> Engine:
-    """The engine's module. Raises EngineError[SW902]."""
+    """Return the engine's module. Raises EngineError[SW902]."""
     try:
         return cast("Engine", import_module(entry.module))
     except ImportError as error:
@@ -117,7 +117,7 @@ class Allowance:
         return self.used_up
 
     def limited(self, options: SearchOptions) -> SearchOptions:
-        """Options of a search that ends when this is used up."""
+        """Return options of a search that ends when this is used up."""
 
         def told(progress: Progress) -> None:
             self.look(progress.distinct, progress.queue)
@@ -138,7 +138,7 @@ class Kept:
     steps: Steps
 
     def steps_of(self, model: Model) -> Steps:
-        """The steps as far as they are those of a model, with all its states told apart."""
+        """Return the steps as far as they are those of a model, with all its states told apart."""
         layout = self.steps.layout
         same = model.actions is self.model.actions and not model.step_constraints
         if layout is None or layout.symmetry is not None or not same or layout.fingerprints.view:

@@ -69,7 +69,7 @@ class Answering:
         return bool(self._others[0])
 
     def ask(self, question: str, asked: Any) -> dict[str, Any]:
-        """The answer to a question; an error where it takes too long, or ends the answerer.
+        """Return the answer to a question; an error where it takes too long, or ends the answerer.
 
         Raises:  ValueError where it is not asked as the page asks
         """
@@ -105,7 +105,7 @@ class Answering:
         return {"error": why}
 
     def _connected(self) -> Connection:
-        """The line to a new answerer."""
+        """Return the line to a new answerer."""
         pid, lines, _, _ = socket.recv_fds(self._nursery, 16, 1)
         if not lines:
             raise EOFError
@@ -229,7 +229,7 @@ class Server:
             raise Served(403, "another origin")
 
     def asked(self, token: str, kind: str, body: bytes) -> Any:
-        """The JSON of a question. Raises Served."""
+        """Return the JSON of a question. Raises Served."""
         if not hmac.compare_digest(token.encode(), self.token.encode()):
             raise Served(401, "open the address that the command printed: it has the token")
         if kind.partition(";")[0].strip() != "application/json":

@@ -60,8 +60,8 @@ class Answers:
         }
 
     def answer(self, question: str, asked: Any) -> dict[str, Any]:
-        """The answer to a question. Raises StatewalkError; KeyError, ValueError, TypeError where
-        it is not asked as the page asks.
+        """Return the answer to a question. Raises StatewalkError; KeyError, ValueError,
+        TypeError where it is not asked as the page asks.
         """
         return self.questions[question](asked)
 
@@ -180,8 +180,8 @@ class Answers:
         return self._found(found, Path(found.start), "No other last step to this state")
 
     def _avoiding(self, path: Path) -> Sought | None:
-        """A way to the end of a path that avoids the state before it, by an engine; None where
-        none can tell.
+        """Return a way to the end of a path that avoids the state before it, by an engine;
+        None where none can tell.
         """
         before, last = self.walk.state(Path(path.initial, path.steps[:-1])), self.walk.state(path)
         target = self.walk.row(last)

@@ -64,7 +64,7 @@ class Expression:
             raise unreadable(text, why, "Write one Python expression.") from None
 
     def value(self, state: State) -> Any:
-        """Its value in a state; what it raises, it raises."""
+        """Return its value in a state; what it raises, it raises."""
         found: list[Any] = []
 
         def look() -> bool:
@@ -99,7 +99,7 @@ class Expression:
         return thing
 
     def shown(self, state: State) -> str:
-        """Its value in a state in words, or what it raises."""
+        """Return its value in a state in words, or what it raises."""
         try:
             return fit(self.value(state), _SHOWN)
         except Exception as error:
@@ -112,7 +112,7 @@ def _said(error: Exception) -> str:
 
 
 def names_of(model: Model) -> dict[str, Any]:
-    """The names that a spec's main module has."""
+    """Return the names that a spec's main module has."""
     functions: list[Callable[..., Any]] = [
         f for f in model.functions.values() if f.__code__.co_filename in model.sources
     ]
@@ -126,7 +126,7 @@ def names_of(model: Model) -> dict[str, Any]:
 
 
 def unreadable(text: str, why: str, help: str) -> RunError:
-    """The error of an expression that cannot be evaluated."""
+    """Return the error of an expression that cannot be evaluated."""
     return RunError("SW371", f"{text.strip()[:80]!r} cannot be evaluated: {why}.", help=help)
 
 
@@ -161,7 +161,7 @@ def mistake_in(node: ast.expr, names: Mapping[str, Any], model: Model) -> tuple[
 
 
 def instances_in(names: Mapping[str, Any]) -> list[str]:
-    """The names of a module's instances of roles, and of its lists of them."""
+    """Return the names of a module's instances of roles, and of its lists of them."""
     return [
         name for name, thing in names.items()
         if isinstance(thing, Role) or _are_roles(thing)
@@ -196,7 +196,7 @@ def _is_function(thing: Any) -> bool:
 
 
 def _methods_of(classes: Collection[type]) -> set[str]:
-    """The methods of the spec's classes, but for names that some class has a field of."""
+    """Return the methods of the spec's classes, but for names that some class has a field of."""
     found = {
         name: thing
         for one in classes

@@ -49,7 +49,7 @@ def nearest(
     seconds: float = SECONDS,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> Sought:
-    """The nearest state that is wanted, a start included; constraints cut as in a search.
+    """Return the nearest state that is wanted, a start included; constraints cut as in a search.
 
     ``passable`` may forbid steps. Steps that raise lead nowhere. ``interrupted`` says when to end.
     """
@@ -111,7 +111,7 @@ def another(
     seconds: float = SECONDS,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> Sought:
-    """The shortest way to the state at the end of a path whose last step is another one."""
+    """Return the shortest way to the state at the end of a path whose last step is another one."""
     target = walk.row(walk.state(path))
     before = walk.row(walk.state(type(path)(path.initial, path.steps[:-1])))
     last = path.steps[-1]
@@ -144,7 +144,8 @@ def search(
     avoid: Callable[[], bool] | None = None,
     seconds: float = SECONDS,
 ) -> Sought | None:
-    """The nearest state that is wanted, by a search from others; not on from states to ``avoid``.
+    """Return the nearest state that is wanted, by a search from others; not on from states to
+    ``avoid``.
 
     None where no engine can tell: the spec raises on the way, or refuses steps, behind which an
     engine looks at one more state.

@@ -52,11 +52,11 @@ class Patience:
         self._until = None if seconds is None else time.monotonic() + seconds
 
     def left(self) -> float | None:
-        """Seconds that are left."""
+        """Return seconds that are left."""
         return None if self._until is None else max(0.0, self._until - time.monotonic())
 
     def ended(self) -> TookTooLong:
-        """The error of what took longer."""
+        """Return the error of what took longer."""
         return TookTooLong(
             "SW355",
             f"There is no answer after {self._seconds:g} seconds.",
@@ -93,7 +93,7 @@ class Database:
             self.connection.execute(f"SET {setting}")
 
     def ask(self, sql: str, limit: int | None = None) -> Answer:
-        """The answer to one question; at most ``limit`` rows.
+        """Return the answer to one question; at most ``limit`` rows.
 
         Raises:  RunError[SW352] for what DuckDB cannot run, and for what is no question;
                  RunError[SW355] where it takes too long
@@ -111,7 +111,9 @@ class Database:
         )
 
     def _fetched(self, found: duckdb.DuckDBPyConnection, limit: int | None) -> list[Any]:
-        """The rows, and one more than the limit; some at a time, so that time is looked at."""
+        """Return the rows, and one more than the limit; some at a time, so that time is
+        looked at.
+        """
         rows: list[Any] = []
         while limit is None or len(rows) <= limit:
             some = found.fetchmany(_SOME if limit is None else min(_SOME, limit + 1 - len(rows)))
@@ -147,7 +149,7 @@ class Database:
         return data[next(starts) + len(_EXPLAIN) :].decode()
 
     def _parsed(self, sql: str) -> Any:
-        """A SELECT as it is parsed. Raises RunError[SW352] for all that is none."""
+        """Return a SELECT as it is parsed. Raises RunError[SW352] for all that is none."""
         text = "SELECT json_serialize_sql(?::VARCHAR)"
         found: Any = self.connection.execute(text, [sql]).fetchall()[0][0]
         try:
@@ -200,7 +202,7 @@ class Database:
 
 
 def _no_look(parsed: Any) -> RunError | None:
-    """The error of a parsed SELECT that, at any depth, does more than look."""
+    """Return the error of a parsed SELECT that, at any depth, does more than look."""
     inside = [parsed]
     while inside:
         part = inside.pop()
@@ -220,7 +222,7 @@ def _no_look(parsed: Any) -> RunError | None:
 
 
 def no_question(what: str) -> RunError:
-    """The error of a statement that is not of the kinds that only look."""
+    """Return the error of a statement that is not of the kinds that only look."""
     return RunError(
         "SW352",
         f"{what} is not a question: only SELECT and its like are run.",
@@ -230,7 +232,9 @@ def no_question(what: str) -> RunError:
 
 
 def not_allowed(what: str, *, files: bool) -> RunError:
-    """The error of a question that would do more than look at the graph, or that we cannot tell."""
+    """Return the error of a question that would do more than look at the graph, or that we
+    cannot tell.
+    """
     return RunError(
         "SW352",
         f"{what} is not among what a question may use.",
@@ -242,7 +246,7 @@ def not_allowed(what: str, *, files: bool) -> RunError:
 
 
 def told(text: str, who: str) -> RunError:
-    """The error of a question that cannot be run, with the caret that the database gave."""
+    """Return the error of a question that cannot be run, with the caret that the database gave."""
     first, _, rest = text.strip().partition("\n")
     return RunError(
         "SW352",
@@ -264,14 +268,15 @@ class Found:
 
 
 def states_where(asked: Database, predicate: str, limit: int | None) -> Answer:
-    """The states where a predicate is true, the nearest to an initial state first."""
+    """Return the states where a predicate is true, the nearest to an initial state first."""
     _can_be_asked(asked, predicate)
     where = f"({predicate}\n) IS TRUE"
     return asked.ask(f"SELECT * FROM states WHERE {where} ORDER BY depth, fingerprint", limit)
 
 
 def shortest_path(asked: Database, start: str, goal: str, avoiding: str | None) -> Found | None:
-    """A shortest path from a state of ``start`` to one of ``goal``; None where there is none.
+    """Return a shortest path from a state of ``start`` to one of ``goal``; None where there
+    is none.
 
     No state on it, the ends included, satisfies ``avoiding``. A state of both is a path of no
     steps. Of several the same one is given every time, whatever answers: the least end, then each
@@ -303,7 +308,7 @@ def _can_be_asked(asked: Database, predicate: str) -> None:
 
 
 def _least(asked: Database, step: int) -> int | None:
-    """The least goal reached by so many steps."""
+    """Return the least goal reached by so many steps."""
     found: int | None = asked.ask(
         "SELECT min(r.fingerprint) FROM reached r JOIN goals g ON g.fingerprint = r.fingerprint "
         f"WHERE r.step = {step}"
@@ -312,7 +317,7 @@ def _least(asked: Database, step: int) -> int | None:
 
 
 def _following(step: int) -> str:
-    """The states one step further that were not reached sooner."""
+    """Return the states one step further that were not reached sooner."""
     return (
         "SELECT DISTINCT t.target AS fingerprint FROM transitions t "
         f"JOIN reached r ON r.fingerprint = t.source AND r.step = {step} "

@@ -80,7 +80,7 @@ class Collector:
     def _in_order(
         self, worker: Worker, counts: NDArray[np.int64]
     ) -> tuple[Words, Words, NDArray[np.int32], NDArray[np.int32]]:
-        """A worker's candidates in order: sources, targets, actions, outcomes."""
+        """Return a worker's candidates in order: sources, targets, actions, outcomes."""
         batch, rows, ends = worker.batch, self.search.level.rows, np.cumsum(counts)
         partitions, room = batch.fp.shape
         if int(counts.max()) > _MANY or partitions > _PARTITIONS or room > _ROOM:
@@ -126,7 +126,7 @@ class Collector:
         self.waiting = []
 
     def action(self, link: NDArray[np.int64]) -> NDArray[np.int32]:
-        """The action of each link."""
+        """Return the action of each link."""
         return ((link & _MASK) >> self.search.ordinal_bits).astype(np.int32)
 
 
@@ -177,7 +177,7 @@ def collected_by(search: Search, whole: bool) -> Collected:
 
 
 def stopped_inside(why: StoppedBy) -> RunError:
-    """The error of a graph that cannot be written whole."""
+    """Return the error of a graph that cannot be written whole."""
     return RunError(
         "SW354",
         f"No state graph was written: the search was ended inside a level ({stop_of(why).inside}).",
@@ -221,7 +221,7 @@ class Aside:
             self.stream.write(np.ascontiguousarray(array).data)
 
     def read(self, slots: int) -> Iterator[States]:
-        """The states again, in parts of at most `CHUNK`, their rows widened to ``slots``."""
+        """Yield the states again, in parts of at most `CHUNK`, their rows widened to ``slots``."""
         for depth, n, width, kind, at in self.parts:
             offset = at
             arrays: list[NDArray[Any]] = []
@@ -287,7 +287,9 @@ class Labels:
     def choices_of(
         self, outcomes: NDArray[np.int32], known: Mapping[int, tuple[Any, ...]], learned: int
     ) -> NDArray[np.int32]:
-        """The number in ``choices`` of each outcome; ``learned`` outcomes are known by now."""
+        """Return the number in ``choices`` of each outcome; ``learned`` outcomes are known by
+        now.
+        """
         done = len(self._of)
         if done < learned:
             texts = (choices_text(known.get(o, ())) for o in range(done, learned))
@@ -298,7 +300,7 @@ class Labels:
 
 
 def choices_text(chosen: Iterable[Any]) -> str | None:
-    """The choices of a step as one text; None where there was none."""
+    """Return the choices of a step as one text; None where there was none."""
     texts = [c.text for c in chosen if type(c) is Chosen]
     return ", ".join(texts) or None
 

@@ -66,12 +66,12 @@ class Form:
     text: bool = False
 
     def cell(self, value: Any) -> Any:
-        """A value as Arrow takes it; None is NULL."""
+        """Return a value as Arrow takes it; None is NULL."""
         return None if value is None else self.make(value)
 
 
 def form_of(values: Iterable[Any], deep: int = 0) -> Form:
-    """The form of all values of one place, None aside.
+    """Return the form of all values of one place, None aside.
 
     Integers of 64 bits, truth values and strings (with members of enums and instances of roles) are
     scalars. Lists, sets, bags, and tuples whose elements have a form in common are LIST, other
@@ -127,7 +127,7 @@ def _dict(there: Sequence[Any], deep: int) -> Form:
 
 
 def _map(keys: Iterable[Any], values: Iterable[Any], deep: int = 1) -> tuple[Form, Form, Form]:
-    """The forms of dicts, of their keys and of their values."""
+    """Return the forms of dicts, of their keys and of their values."""
     keys = list(keys)
     key, item = form_of(keys, deep), form_of(values, deep)
     if None in keys or "map<" in str(key.type):  # neither can be a key in SQL
@@ -247,7 +247,9 @@ class Parts:
 
 
 def texts(shown: Sequence[str | None], codes: NDArray[Any]) -> pa.Array:
-    """A column of texts by number, each text held once: it is written as fast as numbers are."""
+    """Return a column of texts by number, each text held once: it is written as fast as
+    numbers are.
+    """
     if len(shown) > _FEW:
         there, codes_of = _told_apart(codes)
         shown, codes = [shown[code] for code in codes[there].tolist()], codes_of
@@ -261,14 +263,14 @@ def texts(shown: Sequence[str | None], codes: NDArray[Any]) -> pa.Array:
 
 @lru_cache(maxsize=16)  # one part after the other has the same
 def _each_once(shown: tuple[str | None, ...]) -> tuple[NDArray[np.int32], pa.Array]:
-    """The number of each text, -1 for None, and the texts by number."""
+    """Return the number of each text, -1 for None, and the texts by number."""
     number: dict[str, int] = {}
     numbers = [-1 if t is None else number.setdefault(t, len(number)) for t in shown]
     return np.array(numbers, np.int32), pa.array(list(number), pa.string())
 
 
 def _recoded(numbers: NDArray[np.int32], codes: NDArray[Any]) -> NDArray[np.int32]:
-    """Each code's number."""
+    """Return each code's number."""
     if codes.dtype != np.int32:
         return numbers.take(codes)
     result: NDArray[np.int32] = np.empty(len(codes), np.int32)
@@ -299,7 +301,7 @@ def _numbered(codes: NDArray[Any]) -> tuple[NDArray[Any], int]:
 
 
 def columns_of(model: Model, layout: Layout) -> list[Column]:
-    """The columns of a model's states, in the order in which its fields are declared."""
+    """Return the columns of a model's states, in the order in which its fields are declared."""
     whole: dict[Path, Slot] = {}
     parts: dict[Path, list[Slot]] = {}
     for slot in layout.slots:
@@ -354,8 +356,8 @@ def _split(
     whole: Slot | None,
     others: list[Any],
 ) -> Column:
-    """The column of a dict or set in several slots; entries in the order of their keys' bytes.
-    ``others`` are the values of the field where it is in one slot, by id.
+    """Return the column of a dict or set in several slots; entries in the order of their
+    keys' bytes. ``others`` are the values of the field where it is in one slot, by id.
     """
     keyed = sorted((encode(key_of(model, s.path[4])), s.id, s) for s in slots)
     ordered = [slot for _, _, slot in keyed]

@@ -104,7 +104,10 @@ class Table:
 
 
 def _writer(file: Path, schema: pa.Schema) -> pq.ParquetWriter:
-    """A writer. Fingerprints are written as they are: there is nothing to be saved on them."""
+    """Return a writer.
+
+    Fingerprints are written as they are: there is nothing to be saved on them.
+    """
     numbers = [f.name for f in schema if f.type == pa.int64() and f.name != "target"]
     paths = {path for f in schema for path, _ in _leaves(f.name, f.type)}
     return pq.ParquetWriter(
@@ -118,7 +121,7 @@ def _writer(file: Path, schema: pa.Schema) -> pq.ParquetWriter:
 
 
 def _leaves(name: str, kind: pa.DataType) -> Iterator[tuple[str, pa.DataType]]:
-    """The columns of Parquet that a column is stored in, with their types."""
+    """Yield the columns of Parquet that a column is stored in, with their types."""
     parts: list[tuple[str, pa.DataType]] = []
     if pa.types.is_map(kind):
         parts = [("key_value.key", kind.key_type), ("key_value.value", kind.item_type)]
@@ -186,7 +189,7 @@ def refuse_others(folder: Path) -> None:
 
 
 def unwritable(folder: Path, error: OSError) -> RunError:
-    """The error of a place where no graph can be written."""
+    """Return the error of a place where no graph can be written."""
     return RunError(
         "SW403",
         f"{folder} cannot be written: {error.strerror or error}.",
@@ -264,12 +267,12 @@ def _digests(folder: Path) -> dict[str, str]:
 
 
 def files_of(folder: Path, table: str) -> list[Path]:
-    """The Parquet files of a table, in order."""
+    """Return the Parquet files of a table, in order."""
     return sorted((folder / table).glob("*.parquet"))
 
 
 def rows_of(folder: Path, table: str) -> ds.Dataset:
-    """The rows of a table, read as they are asked for."""
+    """Return the rows of a table, read as they are asked for."""
     import pyarrow.dataset as ds  # takes a quarter of a second, which who writes need not wait
 
     return ds.dataset([str(file) for file in files_of(folder, table)], format="parquet")
@@ -332,7 +335,7 @@ class Shown:
     levels: tuple[tuple[int, int], ...]
 
     def as_json(self) -> dict[str, Any]:
-        """The same for programs."""
+        """Return the same for programs."""
         return asdict(self)
 
 

@@ -58,11 +58,11 @@ class Graph:
         self.about: About = read_about(self.folder)
 
     def states(self) -> Relation:
-        """A row for each state."""
+        """Return a row for each state."""
         return Relation(self, STATES)
 
     def steps(self) -> Relation:
-        """A row for each step."""
+        """Return a row for each step."""
         return Relation(self, TRANSITIONS)
 
     def __str__(self) -> str:
@@ -98,7 +98,7 @@ def _came(row: dict[str, Any]) -> str:
 
 
 def _held(row: dict[str, Any], first: dict[str, Any]) -> str:
-    """The fields of a state that are not as in the first."""
+    """Return the fields of a state that are not as in the first."""
     own = list(row)[list(row).index("expanded") + 1 :]
     return ", ".join(f"{name} = {_shown(row[name])}" for name in own if row[name] != first[name])
 
@@ -112,20 +112,21 @@ class Relation:
         self._rows = rows_of(graph.folder, name)
 
     def to_arrow(self) -> pyarrow.Table:
-        """The table as Arrow has it."""
+        """Return the table as Arrow has it."""
         return self._rows.to_table()
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The table as a DataFrame. Numbers of 64 bits stay whole beside missing ones: they are of
-        pandas' ``int64[pyarrow]``. Raises RunError[SW329] where pandas is not installed.
+        """Return the table as a DataFrame. Numbers of 64 bits stay whole beside missing ones:
+        they are of pandas' ``int64[pyarrow]``. Raises RunError[SW329] where pandas is not
+        installed.
         """
         kind = _needed("pandas").ArrowDtype  # not Int64: what it looks up beside NA, as floats
         whole = _needed("pyarrow").int64()
         return self.to_arrow().to_pandas(types_mapper={whole: kind(whole)}.get)
 
     def to_duckdb(self) -> duckdb.DuckDBPyRelation:
-        """The table as a relation, which further SQL may ask; ``states`` and ``transitions`` may be
-        named in it. Raises RunError[SW329] where DuckDB is not installed.
+        """Return the table as a relation, which further SQL may ask; ``states`` and
+        ``transitions`` may be named in it. Raises RunError[SW329] where DuckDB is not installed.
         """
         return self.graph_in_duckdb.table(self.name)
 
@@ -147,7 +148,7 @@ class Relation:
         return about.states if self.name == STATES else about.transitions
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """The rows, as dicts."""
+        """Yield the rows, as dicts."""
         for batch in self._rows.to_batches():
             yield from batch.to_pylist()
 
@@ -168,7 +169,7 @@ class Relation:
         )
 
     def _cells(self) -> list[list[str]]:
-        """The names of the columns, and the first rows, as short texts."""
+        """Return the names of the columns, and the first rows, as short texts."""
         rows = self._rows.head(_SHOWN).to_pylist()
         return [list(self.columns), *([_short(row[c]) for c in self.columns] for row in rows)]
 
@@ -179,7 +180,7 @@ def _short(value: Any) -> str:
 
 
 def _shown(value: Any) -> str:
-    """A cell as text; Arrow gives a map as a list of pairs."""
+    """Return a cell as text; Arrow gives a map as a list of pairs."""
     if isinstance(value, list) and all(isinstance(v, tuple) for v in value) and value:
         return f"{{{', '.join(f'{_shown(k)}: {_shown(v)}' for k, v in value)}}}"
     return str(value)
@@ -199,8 +200,8 @@ def _table(relation: Relation) -> str:
 
 
 def graph_of_run(run: Run, folder: str | Path | None = None) -> Graph:
-    """The state graph of what a check saw: the one that it wrote, or one written now. Without a
-    ``folder`` it is written to a place that is gone when nobody has the graph any more.
+    """Return the state graph of what a check saw: the one that it wrote, or one written now.
+    Without a ``folder`` it is written to a place that is gone when nobody has the graph any more.
 
     Raises:  RunError as for ``check --graph``
     """

@@ -193,12 +193,12 @@ def nobody(slots: int) -> States:
 
 
 def signed(fingerprints: NDArray[np.uint64]) -> pa.Array:
-    """Fingerprints as signed integers of 64 bits, which every tool knows."""
+    """Return fingerprints as signed integers of 64 bits, which every tool knows."""
     return pa.array(np.ascontiguousarray(fingerprints).view(np.int64))
 
 
 def step_table(steps: Steps, names: Labels) -> pa.Table:
-    """Steps as rows of the table of transitions."""
+    """Return steps as rows of the table of transitions."""
     cells = {
         "source": signed(steps.source),
         "target": signed(steps.target),
@@ -212,13 +212,15 @@ def step_table(steps: Steps, names: Labels) -> pa.Table:
 
 
 def _table(cells: dict[str, pa.Array], there: set[str]) -> pa.Table:
-    """A table; that columns have a value in each row, where that is known, is half of the work."""
+    """Return a table; that columns have a value in each row, where that is known, is half of
+    the work.
+    """
     fields = [pa.field(name, cell.type, name not in there) for name, cell in cells.items()]
     return pa.table([*cells.values()], schema=pa.schema(fields))
 
 
 def state_table(part: States, columns: list[Column], names: Labels, expanded: int) -> pa.Table:
-    """States of one level as rows of the table of states."""
+    """Return states of one level as rows of the table of states."""
     n = len(part.fp)
     parent = signed(part.parent)
     came = part.action  # -1 for none, which is the last

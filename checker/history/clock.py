@@ -25,7 +25,7 @@ class Fraction(float):
     text: str
 
     def __new__(cls, text: str) -> Fraction:
-        """The nearest float, with the text it was read from."""
+        """Return the nearest float, with the text it was read from."""
         made = super().__new__(cls, text)
         made.text = text
         return made

@@ -104,23 +104,23 @@ class History:
         return "no session recorded" if name is None else f"session {name}"
 
     def operations(self, t: int) -> range:
-        """The places of t's operations in the operation columns."""
+        """Return the places of t's operations in the operation columns."""
         return range(int(self.first[t]), int(self.first[t + 1]))
 
     def rows(self, op: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-        """The live rows and the tombstones that range operation `op` returned, as ids."""
+        """Return the live rows and the tombstones that range operation `op` returned, as ids."""
         flat = self.items[self.value[op] : self.value[op] + 2 * self.count[op]].tolist()
         pairs = list(zip(flat[::2], flat[1::2], strict=True))
         live = self.bounds[op].live
         return pairs[:live], pairs[live:]
 
     def elements(self, op: int) -> list[int]:
-        """The value ids that list read `op` returned."""
+        """Return the value ids that list read `op` returned."""
         found: list[int] = self.items[self.value[op] : self.value[op] + self.count[op]].tolist()
         return found
 
     def show(self, op: int) -> str:
-        """One operation as a reader writes it: r(x)=3, w(x)=4, range(1..9)=…"""
+        """Return one operation as a reader writes it: r(x)=3, w(x)=4, range(1..9)=…"""
         kind, value = int(self.kind[op]), self.value[op]
         if kind == RANGE:
             b = self.bounds[op]
@@ -143,7 +143,7 @@ def _own_name(names: dict[int, Scalar], t: int) -> str:
 
 
 def _called(history: History) -> dict[int, str]:
-    """The names of the transactions that would share one: with their places."""
+    """Return the names of the transactions that would share one: with their places."""
     if not history.names:
         return {}
     own = [_own_name(history.names, t) for t in range(len(history))]
@@ -200,11 +200,11 @@ class Builder:
         self.notes: list[str] = []
 
     def key_of(self, key: Scalar) -> int:
-        """The id of a key, new or old."""
+        """Return the id of a key, new or old."""
         return self.key_id.setdefault(key, len(self.key_id))
 
     def value_of(self, value: Scalar | None) -> int:
-        """The id of a value; None is NIL."""
+        """Return the id of a value; None is NIL."""
         return self.value_id.setdefault(value, len(self.value_id))
 
     def transaction(
@@ -302,7 +302,7 @@ class Builder:
             )
 
     def time(self, value: Any, where: str) -> float | None:
-        """A recorded time, None where there is none.
+        """Return a recorded time, None where there is none.
 
         Raises:  HistoryError when it is no finite number of at most 63 bits.
         """
@@ -312,7 +312,7 @@ class Builder:
         raise self.fail(f"time is {value!r:.40}", where, "a finite number")
 
     def fail(self, message: str, where: str, expected: str) -> HistoryError:
-        """An error about this source, ready to raise."""
+        """Return an error about this source, ready to raise."""
         return HistoryError(message, source=self.source, where=where, expected=expected)
 
     def history(self) -> History:
@@ -394,7 +394,7 @@ class Builder:
             ) from None
 
     def _sessions(self) -> tuple[list[int], tuple[Scalar | None, ...]]:
-        """The session of each transaction, and the names of sessions.
+        """Return the session of each transaction, and the names of sessions.
 
         An indeterminate transaction is the last of its session: when it takes effect, if ever,
         is not known, so what its client did next goes on as another session of the same name.

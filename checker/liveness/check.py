@@ -38,7 +38,7 @@ def check_liveness(
 
 
 def _decide(model: Model, fair: FairGraph, prop: Property) -> LivenessResult:
-    """The result for one property."""
+    """Return the result for one property."""
     path, possible = shortest_lasso(fair, prop)
     return LivenessResult(
         prop.name,
@@ -56,7 +56,9 @@ def _promised(model: Model, graph: StateGraph) -> bool:
 
 
 def shortest_lasso(fair: FairGraph, prop: Property) -> tuple[LassoPath | None, bool]:
-    """The shortest lasso that violates a property; whether anything could begin to violate it."""
+    """Return the shortest lasso that violates a property; whether anything could begin to
+    violate it.
+    """
     graph = fair.graph
     shortest: LassoPath | None = None
     possible = False
@@ -78,7 +80,7 @@ def shortest_lasso(fair: FairGraph, prop: Property) -> tuple[LassoPath | None, b
 
 
 def _lasso(model: Model, fair: FairGraph, path: LassoPath) -> Lasso:
-    """The lasso by initial state and steps, as the model counts them."""
+    """Return the lasso by initial state and steps, as the model counts them."""
     graph = fair.graph
     initial = graph.initial.index(path.start)
     state: State = model.initial_states[initial]
@@ -91,7 +93,7 @@ def _lasso(model: Model, fair: FairGraph, path: LassoPath) -> Lasso:
 
 
 def step_at(model: Model, graph: StateGraph, at: int, state: State) -> tuple[Step, State]:
-    """The transition at a position of ``targets``, by name, and the state it leads to."""
+    """Return the transition at a position of ``targets``, by name, and the state it leads to."""
     label = graph.table[int(graph.labels[at])]
     action = model.actions[label.action]
     outcome = next(islice(model.outcomes(action, state, []), label.ordinal, None), None)
@@ -157,7 +159,7 @@ class LassoPath:
 def find_lasso(
     fair: FairGraph, problem: Problem, reach: Stems, found: FairComponents
 ) -> LassoPath | None:
-    """The canonical lasso of a problem; None where no fair component is reached."""
+    """Return the canonical lasso of a problem; None where no fair component is reached."""
     graph = fair.graph
     entry = _nearest(graph, reach.second, found.inside)
     if entry is None:
@@ -185,7 +187,7 @@ def _nearest(graph: StateGraph, distance: Ints, among: Bools) -> int | None:
 def _stem(
     graph: StateGraph, problem: Problem, reach: Stems, entry: int
 ) -> tuple[tuple[Edge, ...], int]:
-    """A shortest stem to a state, from its end backwards: (transitions, initial state)."""
+    """Return a shortest stem to a state, from its end backwards: (transitions, initial state)."""
     edges: list[Edge] = []
     at, late = entry, True
     for depth in range(int(reach.second[entry]) - 1, -1, -1):
@@ -200,14 +202,16 @@ def _stem(
 
 
 def _least_into(graph: StateGraph, sources: Ints, target: int) -> Edge:
-    """The transition into a state with the least (fingerprint of the source, action, ordinal)."""
+    """Return the transition into a state with the least (fingerprint of the source, action,
+    ordinal).
+    """
     origin, at = graph.out(sources)
     hits = graph.targets[at] == target
     return _least_of(graph, origin[hits], at[hits])
 
 
 def _least_of(graph: StateGraph, sources: Ints, at: Positions) -> Edge:
-    """The transition with the least (fingerprint of the source, action, ordinal)."""
+    """Return the transition with the least (fingerprint of the source, action, ordinal)."""
     prints = graph.fingerprints[sources]
     first = np.flatnonzero(prints == prints.min())
 
@@ -232,7 +236,7 @@ class _Cycle:
         self.entry = entry
 
     def edges(self) -> tuple[Edge, ...]:
-        """The transitions of the cycle."""
+        """Return the transitions of the cycle."""
         tour: list[Edge] = []
         while True:
             closed = tour + self._way_back(tour)
@@ -251,7 +255,9 @@ class _Cycle:
         return self._path(end, lambda at, to: to == self.entry)
 
     def _missing(self, cycle: list[Edge]) -> Callable[[Positions, Ints], Bools] | None:
-        """A test for transitions that mend something the cycle lacks; None if it lacks nothing."""
+        """Return a test for transitions that mend something the cycle lacks; None if it lacks
+        nothing.
+        """
         states = np.array([self.entry, *(self._end([e]) for e in cycle)], np.int32)
         steps, leave = [], []
         for word in range(self.fair.words):
@@ -277,7 +283,7 @@ class _Cycle:
         return mends
 
     def taken(self, cycle: list[Edge], word: int) -> np.uint64:
-        """The conditions that the steps of a cycle take, under whatever label."""
+        """Return the conditions that the steps of a cycle take, under whatever label."""
         bits = np.uint64(0)
         for edge in cycle:
             low, high = self.graph.offsets[edge.source], self.graph.offsets[edge.source + 1]
@@ -287,7 +293,7 @@ class _Cycle:
         return bits
 
     def _path(self, start: int, goal: Callable[[Positions, Ints], Bools]) -> list[Edge]:
-        """A shortest path inside the component whose last transition meets the goal."""
+        """Return a shortest path inside the component whose last transition meets the goal."""
         distance = np.full(self.graph.n, UNREACHED, np.int32)
         distance[start] = 0
         levels = [np.array([start], np.int32)]
@@ -308,13 +314,15 @@ class _Cycle:
             levels.append(new)
 
     def _least(self, sources: Ints, at: Positions) -> Edge:
-        """The transition with the least (fingerprint of target, of source, action, ordinal)."""
+        """Return the transition with the least (fingerprint of target, of source, action,
+        ordinal).
+        """
         ends = self.graph.fingerprints[self.graph.targets[at]]
         first = ends == ends.min()
         return _least_of(self.graph, sources[first], at[first])
 
     def _back(self, levels: list[Ints], last: Edge) -> list[Edge]:
-        """The path that ends with a transition from the last level."""
+        """Return the path that ends with a transition from the last level."""
         path = [last]
         for level in reversed(levels[:-1]):
             path.append(_least_into(self.graph, level, path[-1].source))
@@ -341,7 +349,7 @@ class Problem:
 
 
 def problems(prop: Property, graph: StateGraph) -> list[Problem]:
-    """The ways to violate a liveness property."""
+    """Return the ways to violate a liveness property."""
     bad = ~graph.holds(prop.name)
     if prop.kind == "eventually":
         return [Problem(after=bad, cycle=bad)]

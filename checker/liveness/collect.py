@@ -103,7 +103,10 @@ class Names:
         self._room: Ints = np.zeros((0, 0), np.int32)
 
     def of(self, worker: Worker, counts: Positions) -> Ints:
-        """The label of each candidate of a worker. ``counts``, zeros, get those of each state."""
+        """Return the label of each candidate of a worker.
+
+        ``counts``, zeros, get those of each state.
+        """
         batch, kinds = worker.batch, self._kinds()
         if self._room.shape != batch.fp.shape:
             self._room = memory.array(batch.fp.shape, np.int32, huge=0)
@@ -123,7 +126,9 @@ class Names:
         return turning(self.search.learner.learned)[outcomes] | (outcomes < 0)
 
     def _kinds(self) -> Positions:
-        """A number for each outcome: its own, or where there are many that of its fair choices."""
+        """Return a number for each outcome: its own, or where there are many that of its fair
+        choices.
+        """
         learned = self.search.learner.learned
         if len(self.table) < _MOST:
             return np.arange(learned.delta.used)
@@ -260,7 +265,7 @@ class Keeper:
         self.labels.cut(steps)
 
     def graph(self, stopped: StoppedBy | None, keys: list[str]) -> StateGraph:
-        """The arrays."""
+        """Return the arrays."""
         if not whole_levels(stopped):
             self.drop_level()
         n = self.fingerprints.used
@@ -292,7 +297,7 @@ class Keeper:
 def collect(
     model: Model, options: SearchOptions, properties: tuple[Property, ...], *, rows: bool = False
 ) -> StateGraph | None:
-    """The state graph of a model, with its ``rows`` if wanted.
+    """Return the state graph of a model, with its ``rows`` if wanted.
 
     None where only the reference semantics can build it: that is under constraints, where the spec
     raises, and where the first 64 of 128 bits do not tell states apart.
@@ -341,7 +346,9 @@ def explored(
 
 
 def _noting(model: Model, properties: tuple[Property, ...]) -> Model:
-    """The model, with what is to be known of properties as constraints, which cut nothing here."""
+    """Return the model, with what is to be known of properties as constraints, which cut
+    nothing here.
+    """
     texts = sources(properties)
     watched = tuple(
         Property(key, "always", (Element(key, (), fn, source=texts[key]),), fn, source=texts[key])
@@ -353,7 +360,7 @@ def _noting(model: Model, properties: tuple[Property, ...]) -> Model:
 def _graph(
     keeper: Keeper, stopped: StoppedBy | None, properties: tuple[Property, ...]
 ) -> StateGraph | None:
-    """The graph that was kept; None where it is none."""
+    """Return the graph that was kept; None where it is none."""
     search = keeper.search
     if search.error or keeper.failed or (search.shape.wide and not keeper.all_differ()):
         return None
@@ -390,7 +397,7 @@ def turning(learned: Learned) -> Bools:
 
 
 def _blocks(pairs: Positions, nodes: int) -> Ints:
-    """The strongly connected component of each node."""
+    """Return the strongly connected component of each node."""
     order = np.argsort(pairs[0], kind="stable")
     labels = np.zeros(pairs.shape[1], np.uint8)
     offsets, targets, _ = from_transitions(pairs[0][order], pairs[1][order], labels, nodes)

@@ -70,7 +70,7 @@ class Condition:
 
 
 def conditions(model: Model, table: tuple[Label, ...]) -> tuple[Condition, ...]:
-    """The fairness conditions, actions first; only of actions that occur in the graph."""
+    """Return the fairness conditions, actions first; only of actions that occur in the graph."""
     present = {label.action for label in table}
     found = [
         Condition(a.fairness, a.index, a.label)
@@ -194,7 +194,9 @@ def _owed(condition: Condition, moves: Sequence[Sequence[Move]]) -> bool:
 
 
 def _moves(model: Model, state: State, content: Content) -> list[Move]:
-    """The steps out of a state that change it, by what they are called, and where they lead."""
+    """Return the steps out of a state that change it, by what they are called, and where they
+    lead.
+    """
     found: list[Move] = []
     for action in model.actions:
         for outcome in model.outcomes(action, state, []):

@@ -64,7 +64,7 @@ class Build:
     stopped: StoppedBy | None = None
 
     def state(self, row: Row, source: int, step: Step | None) -> int:
-        """The number of a state, given when new; `CUT` where a constraint refuses it."""
+        """Return the number of a state, given when new; `CUT` where a constraint refuses it."""
         known = self.numbers.get(row)
         if known is not None:
             return known
@@ -86,7 +86,7 @@ class Build:
         return number
 
     def way(self, number: int) -> tuple[int, tuple[Step, ...]]:
-        """Index of the initial state, and the steps, by which a state was met first."""
+        """Return index of the initial state, and the steps, by which a state was met first."""
         steps: list[Step] = []
         source, step = self.ways[number]
         while step is not None:
@@ -110,7 +110,9 @@ class Build:
         return kept
 
     def moves(self, row: Row, state: State) -> Iterator[tuple[Row, int, int, Outcome]]:
-        """All steps from one state: where to, of which action, the how manieth of it, and how."""
+        """Yield all steps from one state: where to, of which action, the how manieth of it,
+        and how.
+        """
         if row in self.known.taken:
             yield from self.known.taken[row]
             return
@@ -138,7 +140,7 @@ class Build:
         self.expanded += 1
 
     def graph(self) -> StateGraph:
-        """The arrays."""
+        """Return the arrays."""
         import numpy as np
 
         from statewalk.checker.liveness.graph import (
@@ -182,7 +184,8 @@ def said_of(what: str, error: BaseException) -> str:
 
 
 def build(model: Model, options: SearchOptions, properties: tuple[Property, ...]) -> StateGraph:
-    """The state graph of a model, breadth first by levels, with the truth of some properties.
+    """Return the state graph of a model, breadth first by levels, with the truth of some
+    properties.
 
     Raises: PredicateRaisedError
     """
@@ -195,7 +198,9 @@ def built(
     properties: tuple[Property, ...],
     known: Steps | None = None,
 ) -> Build:
-    """The same as lists, before they become arrays; with what is ``known`` of the model's steps."""
+    """Return the same as lists, before they become arrays; with what is ``known`` of the
+    model's steps.
+    """
     started = time.monotonic()
     known = known or Steps()
     layout = known.layout or Layout(model, options.fingerprint_bits)

@@ -62,7 +62,8 @@ class FairComponents:
 
 
 def fair_components(fair: FairGraph, allowed: Bools, visit: Bools | None) -> FairComponents:
-    """The largest fair components among the allowed states that meet ``visit`` (None: any state).
+    """Return the largest fair components among the allowed states that meet ``visit`` (None:
+    any state).
 
     States that were not expanded are in none.
     """
@@ -136,7 +137,7 @@ def _judge(
 
 
 def _core_of(fair: FairGraph, allowed: Bools) -> Bools:
-    """The allowed states that may be part of a fair cycle with steps."""
+    """Return the allowed states that may be part of a fair cycle with steps."""
     graph = fair.graph
     every = np.ones(max(1, len(graph.table)), np.bool_)
     turns = (every if graph.turns is None else graph.turns).astype(np.uint8)
@@ -214,7 +215,7 @@ def with_fairness(model: Model, graph: StateGraph) -> FairGraph:
 
 
 def _by_fairness(part: tuple[Condition, ...]) -> tuple[np.uint64, np.uint64]:
-    """The bits of the weak conditions, and of the strong ones; there are no others."""
+    """Return the bits of the weak conditions, and of the strong ones; there are no others."""
     weak = strong = 0
     for at, condition in enumerate(part):
         match condition.fairness:
@@ -236,7 +237,7 @@ def _enabled(graph: StateGraph, mask: Words) -> Words:
 
 
 def may_stutter(fair: FairGraph) -> Bools:
-    """The states in which no fairness condition is enabled."""
+    """Return the states in which no fairness condition is enabled."""
     result: Bools = np.ones(fair.graph.n, np.bool_)
     for enabled in fair.enabled:
         result &= enabled == 0

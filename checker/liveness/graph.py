@@ -88,16 +88,18 @@ class StateGraph:
         return self.stopped is None and not any(self.cut.values())
 
     def holds(self, key: str) -> Bools:
-        """The truth of a predicate, one bool per state."""
+        """Return the truth of a predicate, one bool per state."""
         return np.unpackbits(self.truth[key], count=self.n).astype(np.bool_)
 
     def start(self) -> Ints:
-        """The initial states that no constraint refused, each once."""
+        """Return the initial states that no constraint refused, each once."""
         kept = {s for s in self.initial if s != CUT}
         return np.array(sorted(kept), np.int32)
 
     def out(self, states: Ints) -> tuple[Ints, Positions]:
-        """The transitions of some states: (source, position in ``targets``) of each, in order."""
+        """Return the transitions of some states: (source, position in ``targets``) of each,
+        in order.
+        """
         counts = self.offsets[states.astype(np.int64) + 1] - self.offsets[states]
         sources = np.repeat(states, counts)
         ends = np.cumsum(counts)
@@ -106,13 +108,13 @@ class StateGraph:
 
 
 def pack(truth: Iterable[bool] | Bools) -> NDArray[np.uint8]:
-    """One bit per state."""
+    """Return one bit per state."""
     given = truth if isinstance(truth, np.ndarray) else np.fromiter(truth, np.bool_)
     return np.packbits(given)
 
 
 def stacked(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Rows of several widths below each other, slots that they lack absent."""
+    """Return rows of several widths below each other, slots that they lack absent."""
     width = max((part.shape[1] for part in parts), default=0)
     kind = np.result_type(*parts) if parts else np.uint16
     result = np.zeros((sum(map(len, parts)), width), kind)
@@ -124,7 +126,7 @@ def stacked(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def label_type(count: int) -> Any:
-    """The narrowest type for that many labels."""
+    """Return the narrowest type for that many labels."""
     return np.uint8 if count <= 1 << 8 else np.uint16 if count <= 1 << 16 else np.uint32
 
 

@@ -70,8 +70,8 @@ class _Keeping:
 def keeping(
     engine: Engine, name: str, model: Model, options: CheckOptions, asked: SearchOptions, rows: bool
 ) -> Engine:
-    """The engine of that name; one that keeps the state graph where liveness is decided after its
-    search, and memory is not limited; or where it is wanted with its ``rows``.
+    """Return the engine of that name; one that keeps the state graph where liveness is
+    decided after its search, and memory is not limited; or where it is wanted with its ``rows``.
     """
     left = decided(model, options, asked)
     parts = asked.view or asked.symmetry or model.constraints or model.step_constraints
@@ -85,7 +85,7 @@ def keeping(
 
 
 def decided(model: Model, options: CheckOptions, asked: SearchOptions) -> list[Property]:
-    """The liveness properties that are decided after a search that saw everything."""
+    """Return the liveness properties that are decided after a search that saw everything."""
     return [] if options.liveness_off(model.no_liveness) else asked.wanted(model, "behaviors")
 
 
@@ -187,7 +187,7 @@ def graph_of(
     *,
     rows: bool = False,
 ) -> StateGraph:
-    """The state graph: natively, unless the reference is asked for or only it can."""
+    """Return the state graph: natively, unless the reference is asked for or only it can."""
     from statewalk.checker.liveness.explore import build
 
     graph = None
@@ -269,7 +269,7 @@ def _said(found: NotTaken, cycle: tuple[object, ...]) -> str:
 def small_graph(
     model: Model, limits: SearchOptions, properties: tuple[Property, ...], kept: Kept
 ) -> StateGraph | None:
-    """The state graph; None where building it is too much work for plain Python. Steps
+    """Return the state graph; None where building it is too much work for plain Python. Steps
     that a search ``kept`` are not taken again.
 
     Raises:  PredicateRaisedError

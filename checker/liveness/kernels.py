@@ -35,7 +35,7 @@ def run(
 
 @cache
 def compiled(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """A kernel as machine code."""
+    """Return a kernel as machine code."""
     from statewalk.checker.machine import compiling
 
     result: Callable[..., Any] = compiling.kernel(kernel)
@@ -54,7 +54,7 @@ def components(
     low: Array,
     edge: Array,
 ) -> int:
-    """Number the strongly connected components among the states, blocks kept apart.
+    """Return number the strongly connected components among the states, blocks kept apart.
 
     ``component`` holds -1 and ``order`` 0 for these states on entry. ``stack``, ``path``, ``low``
     and ``edge`` have room for one entry per state. Linear in states and their transitions.

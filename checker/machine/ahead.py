@@ -151,13 +151,13 @@ _KERNELS = {
 
 
 def all_kernels() -> list[tuple[str, str]]:
-    """The module and the name of each, those that take long to compile first."""
+    """Return the module and the name of each, those that take long to compile first."""
     found = [(module, name) for module, kernels in _KERNELS.items() for name in kernels]
     return sorted(found, key=lambda at: -len(_KERNELS[at[0]][at[1]]))
 
 
 def compiled(module: str, name: str) -> Any:
-    """A kernel, compiled or loaded for the types that are written down here."""
+    """Return a kernel, compiled or loaded for the types that are written down here."""
     there: Any = import_module(f"statewalk.checker.{module}")
     made = getattr(there, name)
     if module == "liveness.kernels":  # plain Python as long as a graph is small
@@ -168,7 +168,9 @@ def compiled(module: str, name: str) -> Any:
 
 
 def types_of(module: str, name: str) -> list[tuple[Any, ...]]:
-    """The types of a kernel's arguments, as numba has them: one way, or by the type of ids."""
+    """Return the types of a kernel's arguments, as numba has them: one way, or by the type of
+    ids.
+    """
     folder = module.rpartition(".")[0]
     words = _KERNELS[module][name].split()
     found = [tuple(_type(word, folder, ids) for word in words) for ids in _IDS]

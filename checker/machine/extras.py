@@ -29,7 +29,7 @@ def is_there(package: str) -> bool:
 
 
 def missing(package: str, what: str = "This") -> RunError:
-    """The error of a package that is not installed, with the command that brings it."""
+    """Return the error of a package that is not installed, with the command that brings it."""
     extra = EXTRAS.get(package)
     return RunError(
         "SW329",

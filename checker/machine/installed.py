@@ -84,6 +84,6 @@ def source_of(recorded: dict[str, Any] | None, version: str) -> Source:
 
 
 def _without_user(url: str) -> str:
-    """A URL without the name and password that it may hold."""
+    """Return a URL without the name and password that it may hold."""
     parts = urlsplit(url)
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))

@@ -66,7 +66,7 @@ def place_of(frames: Frames, files: Iterable[str] = FILES) -> Place | None:
 
 
 def files_of_specs() -> set[str]:
-    """The files of the specs that were loaded, or begun to be."""
+    """Return the files of the specs that were loaded, or begun to be."""
     return set(FILES)
 
 
@@ -82,7 +82,7 @@ def place_of_error(error: BaseException) -> Place | None:
 
 
 def _named(file: str, line: int) -> str:
-    """The outermost function around a line, for code that has no name of its own."""
+    """Return the outermost function around a line, for code that has no name of its own."""
     with suppress(OSError, SyntaxError, ValueError), open(file, encoding="utf-8") as source:
         for node in ast.walk(ast.parse(source.read())):
             if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0):

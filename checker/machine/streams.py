@@ -86,7 +86,9 @@ def keep_silent() -> None:
 
 
 def width() -> int:
-    """The width to report for: that of the terminal the answer goes to, 100 where there is none."""
+    """Return the width to report for: that of the terminal the answer goes to, 100 where
+    there is none.
+    """
     found = 0
     with suppress(ValueError):
         found = int(os.environ.get("COLUMNS", ""))

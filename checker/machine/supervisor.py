@@ -51,7 +51,7 @@ def possible() -> bool:
 
 
 def _file() -> IO[bytes]:
-    """A file without a name; in memory where the system has such: disks may be full."""
+    """Return a file without a name; in memory where the system has such: disks may be full."""
     if hasattr(os, "memfd_create"):
         return os.fdopen(os.memfd_create("statewalk"), "w+b")
     return tempfile.TemporaryFile()
@@ -225,7 +225,7 @@ class _Waiting:
         return end
 
     def _status(self, how: int = 0) -> int | None:
-        """The exit code, below 0 for a signal; None where the child did not end."""
+        """Return the exit code, below 0 for a signal; None where the child did not end."""
         pid, status = os.waitpid(self.pid, how)
         return os.waitstatus_to_exitcode(status) if pid else None
 
@@ -248,8 +248,8 @@ class _Waiting:
         return reason if self._inside(facts) else ""
 
     def _passed(self, facts: Mapping[str, Any], now: float) -> tuple[str, float, float]:
-        """The limit that is passed, since when, and for how long that is borne; empty where none
-        is.
+        """Return the limit that is passed, since when, and for how long that is borne; empty
+        where none is.
         """
         if memory_of(self.pid) > (facts.get("memory") or most()):
             self.full = self.full or now
@@ -301,7 +301,9 @@ def memory_of(pid: int | str) -> int:
 
 @cache
 def memory_there() -> float:
-    """The memory that this machine, or its group, has, in bytes; infinite where nobody says."""
+    """Return the memory that this machine, or its group, has, in bytes; infinite where nobody
+    says.
+    """
     sizes = [math.inf]
     with suppress(OSError, ValueError):
         sizes.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))

@@ -224,8 +224,8 @@ def interruptible(doing: str) -> Iterator[None]:
 
 
 def _running(frame: FrameType | None) -> tuple[FrameType | None, bool, bool]:
-    """The outermost call of the spec; whether our own code is left alone where it ends now; whether
-    that would leave a module half imported.
+    """Return the outermost call of the spec; whether our own code is left alone where it ends
+    now; whether that would leave a module half imported.
     """
     call: FrameType | None = None
     gentle, inside, importing = False, True, False

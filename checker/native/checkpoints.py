@@ -110,7 +110,7 @@ class Saved:
 
 
 def identity(model: Model, options: SearchOptions, engine: str = "native") -> Identity:
-    """All that must not change between a search and its continuation.
+    """Return all that must not change between a search and its continuation.
 
     It rests on the spec and on what was asked for, never on what a machine came to. The premises
     are beside it: a search looks for those of the search that it resumes (`OtherPremises`).
@@ -214,7 +214,7 @@ class Writer:
         return since >= min(_SHARE * cost, _LONGEST)
 
     def _waiting(self, level: Level) -> int:
-        """Bytes that a commit before this level is expanded would write."""
+        """Return bytes that a commit before this level is expanded would write."""
         levels = sum(fp.nbytes + low.nbytes + 8 * len(fp) for fp, low, _ in self.pending.values())
         return levels + level.rows.values.nbytes
 
@@ -259,7 +259,7 @@ class Writer:
         return True
 
     def _lost(self) -> Path | None:
-        """A file that later commits would rest on and that is not there any more."""
+        """Return a file that later commits would rest on and that is not there any more."""
         for name, (size, _) in self.files.items():
             path = self.folder / name
             try:
@@ -371,7 +371,7 @@ def told(writer: Writer | None) -> tuple[str, tuple[str, ...]]:
 
 
 def totals_of(search: Search) -> Totals:
-    """The counters as they are now."""
+    """Return the counters as they are now."""
     return Totals(
         search.initial,
         tuple(search.fired.tolist()),
@@ -392,7 +392,7 @@ def _joined(parts: list[bytes]) -> tuple[Array, Array]:
 
 
 def _encode_path(path: tuple[Any, ...]) -> bytes:
-    """A path, whose components are values or canonical bytes."""
+    """Return a path, whose components are values or canonical bytes."""
     result = b""
     for part in path:
         raw = type(part) is bytes
@@ -412,7 +412,9 @@ def writer(
     folder: str, key: Identity, saved: Saved | None, layout: Layout, every: float, lock: Lock,
     made: type[Made] = Writer,  # type: ignore[assignment]
 ) -> Made:  # fmt: skip
-    """A writer that begins a folder, or goes on with what was saved there; see `Writer.every`."""
+    """Return a writer that begins a folder, or goes on with what was saved there; see
+    `Writer.every`.
+    """
     result = made(Path(folder), key, every=every, lock=lock)
     if saved is None:
         result.trying(lambda: None)

@@ -39,7 +39,7 @@ _VALUES = {
 
 
 def read(folder: Path, key: Identity, model: Model) -> Saved:
-    """The newest whole checkpoint of a folder, of a search of a model.
+    """Return the newest whole checkpoint of a folder, of a search of a model.
 
     Raises:  RunError[SW340] where there is none; RunError[SW341] where it is of another search;
     RunError[SW343] where none that is there is whole
@@ -148,7 +148,7 @@ def take_up(search: Search, totals: Totals) -> None:
 
 
 def findings_of(totals: Totals) -> dict[str, Finding]:
-    """The findings of the saved search."""
+    """Return the findings of the saved search."""
     found = {}
     for data in totals.found:
         error = None if data.error is None else AssertionError(data.error)

@@ -91,7 +91,7 @@ def look_for_deadlocks(search: Search, worker: Worker, stage: Stage) -> None:
 
 
 def _not_terminal(search: Search, stuck: Array, stage: Stage) -> Array:
-    """Those of some positions at which no terminal predicate holds."""
+    """Return those of some positions at which no terminal predicate holds."""
     roots, first = search.roots, int(stuck[0])
     end = int(stuck[-1]) + 1
     rows = search.level.rows

@@ -129,7 +129,7 @@ class Stage:
         self.violated = bool(parted(new.values())[0])
 
     def way(self, link: int) -> Way:
-        """The way to a new state."""
+        """Return the way to a new state."""
         if self.first:
             return Way(link, (), self.search.model.initial_states[link])
         return follow(self.search, link)
@@ -166,7 +166,7 @@ class Stage:
     def _failed_action(
         self, name: str, kind: str, link: int
     ) -> tuple[tuple[int, tuple[int, ...]], Finding]:
-        """The finding of a step that raised; its rank without the fingerprint."""
+        """Return the finding of a step that raised; its rank without the fingerprint."""
         position, index, _ = unpack(link, self.search.ordinal_bits)
         way = way_to(self.search, len(self.search.links) - 1, position)
         for attempt in attempts(self.search.model, self.search.model.actions[index], way.state):
@@ -180,7 +180,7 @@ class Stage:
         raise unrepeatable("SW310", f"{label} raised, and does not raise again.")
 
     def _step_finding(self, name: str, link: int) -> Finding:
-        """The finding of a step that violates a property, or whose check raised."""
+        """Return the finding of a step that violates a property, or whose check raised."""
         way = way_to(self.search, len(self.search.links) - 1, link >> POSITION_SHIFT)
         after = follow(self.search, link)
         steps, error = self.search.roots.steps, None
@@ -191,7 +191,7 @@ class Stage:
 
 
 def _whole(fps: Column, lows: Column, position: int) -> int:
-    """A fingerprint of 64 or 128 bits."""
+    """Return a fingerprint of 64 or 128 bits."""
     high = int(fps[position])
     return (high << 64) + int(lows[position]) if len(lows) else high
 
@@ -210,7 +210,7 @@ def _raised(
 
 
 def way_to(search: Search, depth: int, position: int) -> Way:
-    """The canonical way to a state of a level, by replaying the links in Python."""
+    """Return the canonical way to a state of a level, by replaying the links in Python."""
     chain: list[int] = []
     for at in range(depth, 0, -1):
         chain.append(int(search.links[at][position]))
@@ -225,7 +225,7 @@ def way_to(search: Search, depth: int, position: int) -> Way:
 
 
 def follow(search: Search, link: int) -> Way:
-    """The way to the state that a link from the last level leads to."""
+    """Return the way to the state that a link from the last level leads to."""
     way = way_to(search, len(search.links) - 1, unpack(link, search.ordinal_bits)[0])
     step, state = replay(search, way.state, link)
     return Way(way.initial, (*way.steps, step), state)

@@ -40,7 +40,7 @@ class Damaged(Exception):
 
 
 def damaged(what: list[str]) -> RunError:
-    """The error that names damaged files."""
+    """Return the error that names damaged files."""
     more = f" (and {len(what) - 1} more)" if len(what) > 1 else ""
     return RunError(
         "SW343",
@@ -67,7 +67,7 @@ def write_arrays(path: Path, run: str, arrays: Mapping[str, Array]) -> tuple[int
 
 
 def read_arrays(path: Path, run: str, size: int, digest: str) -> dict[str, Array]:
-    """The arrays of a file. Raises `Damaged` unless it is, to the byte, what was written."""
+    """Return the arrays of a file. Raises `Damaged` unless it is, to the byte, what was written."""
     try:
         with opened(path) as file:
             found = os.fstat(file.fileno()).st_size
@@ -193,7 +193,7 @@ def refuse_another(folder: Path, manifest: Mapping[str, Any], format: int, key: 
 
 
 def of_another_version(folder: Path | str | None) -> RunError:
-    """The error of a checkpoint that another version of this program wrote."""
+    """Return the error of a checkpoint that another version of this program wrote."""
     return _of_another(folder, "Another version of statewalk wrote it.")
 
 
@@ -218,7 +218,7 @@ def _changed(old: Identity, new: Identity) -> list[str]:
 
 
 def nothing_saved(folder: Path) -> RunError:
-    """The error of a folder without a checkpoint."""
+    """Return the error of a folder without a checkpoint."""
     return RunError(
         "SW340",
         f"There is no whole checkpoint in {folder}.",

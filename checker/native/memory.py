@@ -24,7 +24,7 @@ _TOGETHER = 1 << 14  # links that are packed together
 
 
 def array(shape: int | tuple[int, ...], dtype: Any, huge: float = 1.0) -> Array:
-    """An array of zeros, which takes memory only where it is written to.
+    """Return an array of zeros, which takes memory only where it is written to.
 
     The first ``huge`` of it asks for pages of 2 MB: what will be full for sure.
     Raises MemoryError.
@@ -63,7 +63,7 @@ class PackedLinks:
 
     @classmethod
     def of(cls, links: Array, ordinal_bits: int) -> PackedLinks | Array:
-        """Some links packed, or as they are where that saves nothing."""
+        """Return some links packed, or as they are where that saves nothing."""
         if len(links) < _FEW:
             return links
         used = int(np.bitwise_or.reduce(links))
@@ -95,5 +95,5 @@ class PackedLinks:
         return (packed >> self.kept << self.ordinal_bits) | (packed & ((1 << self.kept) - 1))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        """All of them, as they were."""
+        """Return all of them, as they were."""
         return np.asarray(self[:], dtype)

@@ -118,7 +118,7 @@ class LearnedOrbits:
         return np.array(lanes[: self.lanes], np.uint64)
 
     def tables(self) -> OrbitTables:
-        """The arrays as they are now."""
+        """Return the arrays as they are now."""
         return OrbitTables(
             base=self._entry.base.data,
             capacity=self._entry.capacity.data,
@@ -153,7 +153,7 @@ class LearnedOrbits:
 def names(
     tables: OrbitTables, slots: int, rows: Rows, links: Array, outcome: Array, outcomes: Outcomes
 ) -> tuple[Array, Array]:
-    """Fingerprints of the states that links lead to, and how many permutations fix each."""
+    """Return fingerprints of the states that links lead to, and how many permutations fix each."""
     lanes, n_facts = tables.rest.shape[1], _FACTS
     fps = np.empty((len(links), lanes), np.uint64)
     fixes = np.empty(len(links), np.float64)
@@ -239,10 +239,12 @@ class Orbits:
             self.sample.look(depth, [self._layout.state(row) for row in first])
 
     def measure(self, rows: Rows, outcomes: Outcomes) -> int:
-        """The sizes of the orbits of a level's states, added up; 0 where there are too many."""
+        """Return the sizes of the orbits of a level's states, added up; 0 where there are too
+        many.
+        """
         found = permutations(self.tables(), len(self._layout.slots), rows, outcomes)
         return self.sizes(found)
 
     def sizes(self, found: Mapping[int, int]) -> int:
-        """The sizes of orbits, added up, by how many permutations fix how many states."""
+        """Return the sizes of orbits, added up, by how many permutations fix how many states."""
         return sum(self.order // size * count for size, count in found.items())

@@ -77,6 +77,6 @@ def looked_at(learned: Learned, root: int, of_steps: bool = False) -> list[tuple
 
 
 def _function(learned: Learned, call: int) -> str:
-    """The function of a remembered call, as in ``Store.read()``."""
+    """Return the function of a remembered call, as in ``Store.read()``."""
     names = learned.calls[call].function
     return f"{names[-1]}()" if isinstance(names, tuple) else "a function"

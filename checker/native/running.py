@@ -43,7 +43,7 @@ def start(
     view: Callable[[Learned, Model], TracingView] | None = None,
     laid_out: Manifest | None = None,
 ) -> Search:  # fmt: skip
-    """A search with its initial states found, not yet checked; or the saved one.
+    """Return a search with its initial states found, not yet checked; or the saved one.
 
     ``view`` as for a `Learner`; ``laid_out`` is what a search says that is taken up later.
 
@@ -118,7 +118,7 @@ def loop_of(
     search: Search, writer: Writer | None = None, sink: Sink | None = None,
     check: Check = check_states, elsewhere: Elsewhere | None = None,
 ) -> Loop:  # fmt: skip
-    """The loop of a search that was started, with what its model and options ask for."""
+    """Return the loop of a search that was started, with what its model and options ask for."""
     return Loop(
         search,
         check=check,
@@ -131,7 +131,7 @@ def loop_of(
 
 
 def _initial(layout: Layout, shape: Shape, rows: list[tuple[int, ...]]) -> Level:
-    """The distinct initial states as a level that nothing has checked."""
+    """Return the distinct initial states as a level that nothing has checked."""
     first: dict[int, int] = {}
     for index, row in enumerate(rows):
         first.setdefault(layout.fingerprint(row), index)

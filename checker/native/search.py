@@ -290,7 +290,7 @@ class Loop:
     # -- stopping --------------------------------------------------------------------------------
 
     def stop(self, violated: bool) -> StoppedBy | None:
-        """Reasons to stop between stages."""
+        """Return reasons to stop between stages."""
         search = self.search
         ended = search.options.ended(
             search.found.values(), search.counts, error=search.error, violated=violated
@@ -325,7 +325,7 @@ class Loop:
 
 
 def transitions_of(worker: Worker) -> tuple[Array, Array, Array]:
-    """A worker's candidates: links, fingerprints of the targets, outcomes."""
+    """Return a worker's candidates: links, fingerprints of the targets, outcomes."""
     batch = worker.batch
     used = [(partition, int(batch.used[partition])) for partition in range(len(batch.used))]
     link, fp, outcome = (

@@ -99,7 +99,7 @@ class Search:
         return self.earlier + time.monotonic() - self.started
 
     def urgent(self) -> StoppedBy | None:
-        """Reasons to stop in the middle of a stage."""
+        """Return reasons to stop in the middle of a stage."""
         if stopped := self.options.urgent(self.seconds):
             return stopped
         if self.options.max_memory is not None and memory_in_use() > self.options.max_memory:

@@ -29,7 +29,7 @@ _SURE = 0.3  # of a segment: what will be filled in all probability
 
 
 def ids_type(widest: int) -> Any:
-    """The type of value ids below a number."""
+    """Return the type of value ids below a number."""
     for kind in (np.uint8, np.uint16):
         if widest <= np.iinfo(kind).max + 1:
             return np.dtype(kind)
@@ -52,7 +52,7 @@ class Shape:
         return self.width * int(self.dtype.itemsize) + 8 * words
 
     def rows(self, n: int) -> Rows:
-        """Rows for n states, not filled in."""
+        """Return rows for n states, not filled in."""
         return self._rows(n, 1.0)
 
     def _rows(self, n: int, huge: float) -> Rows:
@@ -64,7 +64,7 @@ class Shape:
         )
 
     def segment(self, n: int) -> Segment:
-        """A segment for n states, not filled in; there may be less of them."""
+        """Return a segment for n states, not filled in; there may be less of them."""
         return Segment(*self._rows(n, _SURE), memory.array(n, np.int64, _SURE))
 
 
@@ -76,7 +76,7 @@ def _lines(size: int) -> Array:
 
 
 def in_order(fps: Array, lows: Array) -> Array:
-    """The positions of fingerprints in ascending order; their second words may be none."""
+    """Return the positions of fingerprints in ascending order; their second words may be none."""
     n = len(fps)
     if n < 2:
         return np.arange(n)
@@ -198,7 +198,7 @@ class Partition:
         return np.append(found, np.uint64(0)) if (found == 1).any() else found
 
     def seen_words(self) -> tuple[Array, Array]:
-        """The fingerprints seen, in two words; 0 and 1 are one to the table, so both."""
+        """Return the fingerprints seen, in two words; 0 and 1 are one to the table, so both."""
         if not self.shape.wide:
             return self.seen, self.table_low
         there = self.table != 0
@@ -207,7 +207,9 @@ class Partition:
         return np.append(fps, np.zeros(len(again), np.uint64)), np.append(lows, again)
 
     def order(self) -> Array:
-        """The places of the new states in the segment, in the order of their fingerprints."""
+        """Return the places of the new states in the segment, in the order of their
+        fingerprints.
+        """
         return in_order(self.segment.fp[: self.n], self.segment.low[: self.n])
 
     def clear(self) -> None:
@@ -249,12 +251,14 @@ class Level:
         return len(self.link)
 
     def key(self, position: int) -> tuple[int, int]:
-        """The fingerprint of a state, in two words; the second is 0 where there is one."""
+        """Return the fingerprint of a state, in two words; the second is 0 where there is one."""
         low = int(self.rows.low[position]) if len(self.rows.low) else 0
         return int(self.rows.fp[position]), low
 
     def kept(self, mask: Array) -> Level:
-        """The level without the states for which the mask is false; or those at some positions."""
+        """Return the level without the states for which the mask is false; or those at some
+        positions.
+        """
         low = self.rows.low[mask] if len(self.rows.low) else self.rows.low
         rows = Rows(self.rows.values[mask], self.rows.fp[mask], low, self.rows.quiet[mask])
         return Level(rows, self.link[mask])
@@ -289,7 +293,7 @@ class Seen:
         return sum(p.bytes for p in self.partitions)
 
     def next_level(self, in_threads: Callable[[list[Callable[[], object]]], None]) -> Level:
-        """The new states as a level; the segments are empty afterwards."""
+        """Return the new states as a level; the segments are empty afterwards."""
         n = self.n_new
         rows = self.shape.rows(n)
         link = memory.array(n, np.int64)
@@ -327,7 +331,7 @@ class Seen:
     def _split(
         self, fps: Array, lows: Array
     ) -> Iterator[tuple[Partition, Array, tuple[Array, Array]]]:
-        """Partitions with which of some fingerprints are theirs, and those."""
+        """Yield partitions with which of some fingerprints are theirs, and those."""
         which = (fps >> np.uint64(self.shift)).astype(np.int64)
         for number in np.unique(which).tolist():
             chosen = which == number
@@ -336,6 +340,6 @@ class Seen:
 
 
 def unpack(link: int, ordinal_bits: int) -> tuple[int, int, int]:
-    """A link's (position of the parent, action index, ordinal)."""
+    """Return a link's (position of the parent, action index, ordinal)."""
     rest = link & ((1 << POSITION_SHIFT) - 1)
     return link >> POSITION_SHIFT, rest >> ordinal_bits, rest & ((1 << ordinal_bits) - 1)

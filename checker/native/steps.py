@@ -23,7 +23,7 @@ from statewalk.checker.native.workers import Worker, once
 
 
 def picked(batch: Batch, partition: int, chosen: Array) -> Batch:
-    """Some candidates of a partition, as a batch of their own."""
+    """Return some candidates of a partition, as a batch of their own."""
     fp, low, link, outcome = (
         np.ascontiguousarray(
             array[partition : partition + 1, : len(chosen)][:, chosen[: array.shape[1]]]
@@ -114,7 +114,9 @@ class StepChecks:
         self.outside.take(search.level.rows, outcomes, aside, ignored, search.ordinal_bits)
 
     def refused(self) -> Level:
-        """The states that only refused steps lead to, once; call before the next level is cut."""
+        """Return the states that only refused steps lead to, once; call before the next level
+        is cut.
+        """
         search, n = self.search, self.outside.n
         level = Level(search.shape.rows(n), np.empty(n, np.int64))
         self.outside.release(level.rows, level.link, 0)

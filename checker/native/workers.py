@@ -190,7 +190,7 @@ class Worker:
                     array[partition, :n] = array[partition, order]
 
     def failed(self) -> tuple[int, int]:
-        """The least links of steps that raised: an assertion, anything else."""
+        """Return the least links of steps that raised: an assertion, anything else."""
         counters = self.batch.counters
         return int(counters[FIRST_ASSERTION]), int(counters[FIRST_ERROR])
 
@@ -261,7 +261,7 @@ def _row(level: Level, position: int) -> list[int]:
 
 
 def once(misses: Array) -> list[list[int]]:
-    """The misses of workers without those that ask for the same thing."""
+    """Return the misses of workers without those that ask for the same thing."""
     kinds = misses[:, 2].astype(np.uint64) << np.uint64(62)
     values = np.where(misses[:, 2] == PROGRAM_MISS, misses[:, 0], misses[:, 4])
     operands = (misses[:, 3] & 0x3FFFFFFF).astype(np.uint64) << np.uint64(32)

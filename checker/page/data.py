@@ -44,7 +44,7 @@ _ALONE = (
 
 
 def of_run(run: Run) -> dict[str, Any]:
-    """The page of a check."""
+    """Return the page of a check."""
     whys = {v.property: why_page(v, width=_WIDTH) for v in run.evidence.violations}
     if (failure := run.evidence.failure) is not None:
         whys[failure.trace.property] = failure_page(failure, width=_WIDTH)
@@ -72,7 +72,7 @@ def of_run(run: Run) -> dict[str, Any]:
 
 
 def of_trace(trace: Trace) -> dict[str, Any]:
-    """The page of a trace alone."""
+    """Return the page of a trace alone."""
     above = Page(_WIDTH)
     add_abstract(above, trace)
     return {
@@ -91,12 +91,12 @@ def of_trace(trace: Trace) -> dict[str, Any]:
 
 
 def always_of(properties: Iterable[Property | PropertyResult]) -> list[str]:
-    """The names of what has to hold in every state."""
+    """Return the names of what has to hold in every state."""
     return [p.name for p in properties if p.of_kind.invariant]
 
 
 def of_path(trace: Trace, around: Around | None = None) -> dict[str, Any]:
-    """A trace as it is saved, with the words of its steps and its drawings."""
+    """Return a trace as it is saved, with the words of its steps and its drawings."""
     return {
         **(around.of(trace) if around else {}),
         "trace": to_dict(trace),
@@ -107,7 +107,7 @@ def of_path(trace: Trace, around: Around | None = None) -> dict[str, Any]:
 
 
 def told(trace: Trace, step: TraceStep, changes: Sequence[Change]) -> dict[str, Any]:
-    """A step in words, and what it changed."""
+    """Return a step in words, and what it changed."""
     return {
         "label": [list(part) for part in label_parts(trace, step)],
         "place": place(step.file, step.line) if step.file else "",
@@ -116,13 +116,13 @@ def told(trace: Trace, step: TraceStep, changes: Sequence[Change]) -> dict[str, 
 
 
 def changed(change: Change) -> list[Any]:
-    """A change: mark, place, value before, value after, and whether it is of an element."""
+    """Return a change: mark, place, value before, value after, and whether it is of an element."""
     before, after = (None if v is ABSENT else text_of(v) for v in (change.before, change.after))
     return [change.mark, change.place, before, after, change.element]
 
 
 def lines_of(page: Page) -> list[list[list[str]]]:
-    """A part of the report: its lines, each of texts with their styles."""
+    """Return a part of the report: its lines, each of texts with their styles."""
     return [[list(segment) for segment in line] for line in page.lines]
 
 
@@ -173,7 +173,9 @@ def code_of(places: Iterable[tuple[str, int]]) -> dict[str, Any]:
 
 
 def _function(lines: tuple[str, ...], at: int) -> dict[str, Any] | None:
-    """The lines that belong to the one at a place: its decorators, and what is further in."""
+    """Return the lines that belong to the one at a place: its decorators, and what is further
+    in.
+    """
     if not 0 <= at < len(lines):
         return None
     first = at

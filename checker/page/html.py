@@ -62,7 +62,7 @@ _ESCAPED = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
 def of_runs(run: Run) -> str:
-    """The page of a check."""
+    """Return the page of a check."""
     return to_html(of_run(run))
 
 
@@ -92,7 +92,7 @@ def page(shown: Run | Trace | Comparison) -> WebPage:
 
 
 def to_html(data: dict[str, Any], *, live: bool = False) -> str:
-    """The page of an object of `data`; a ``live`` one may ask who served it for more."""
+    """Return the page of an object of `data`; a ``live`` one may ask who served it for more."""
     script, style = _joined(SCRIPTS, "js"), _joined(STYLES, "css")
     return "\n".join(
         [
@@ -117,7 +117,7 @@ def to_html(data: dict[str, Any], *, live: bool = False) -> str:
 
 
 def policy(*, live: bool = False) -> str:
-    """The content security policy: our script and style by their hashes, nothing else."""
+    """Return the content security policy: our script and style by their hashes, nothing else."""
     rules = [
         "default-src 'none'",
         f"script-src '{hashed(_joined(SCRIPTS, 'js'))}'",
@@ -134,7 +134,7 @@ def embedded(data: dict[str, Any]) -> str:
 
 
 def asset(name: str) -> str:
-    """A script or a style as it stands."""
+    """Return a script or a style as it stands."""
     return (_ASSETS / name).read_text(encoding="utf-8")
 
 
@@ -157,7 +157,7 @@ _MOST = 5  # steps that are told of in place of one
 
 
 def of_comparison(comparison: Comparison, again: str) -> dict[str, Any]:
-    """The page of a comparison; ``again`` is the command that repeats it."""
+    """Return the page of a comparison; ``again`` is the command that repeats it."""
     base = comparison.base
     around = {
         side.name: Around(side.model, RUNS // len(comparison.sides)) for side in comparison.sides
@@ -185,7 +185,7 @@ def of_comparison(comparison: Comparison, again: str) -> dict[str, Any]:
 
 
 def _named_apart(ways: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The same with titles that tell them apart: addresses and lists go by them."""
+    """Return the same with titles that tell them apart: addresses and lists go by them."""
     titles = [way["title"] for way in ways]
     told = [
         f"{title}, beside {way['tried']}" if titles.count(title) > 1 else title

@@ -101,7 +101,7 @@ def _risk(found: Checked, prop: Property) -> None:
 
 
 def _names(found: Checked, prop: Property, both: _Beside) -> tuple[str, ...]:
-    """The names of the compared fields; warns of instances that are not compared."""
+    """Return the names of the compared fields; warns of instances that are not compared."""
     assert prop.refined is not None
     mine, other = both.space.model, both.other.model
     if prop.refined.seen is not None:
@@ -220,7 +220,7 @@ def _beside(prop: Property, space: Space, limits: SearchOptions, engine: str = "
 
 
 def _seen(prop: Property, both: _Beside, states: Sequence[State]) -> tuple[Content, ...]:
-    """States as the other model sees them."""
+    """Return states as the other model sees them."""
     return tuple(_content(prop, both.space.model, state, both.fields) for state in states)
 
 
@@ -232,8 +232,8 @@ def _instead(other: Space, refused: Refused) -> tuple[str, ...]:
 
 
 def _begins(pair: _Beside, seen: Content) -> tuple[str, ...]:
-    """The changes from the initial state of a way to the initial state of the other model that
-    differs least from it.
+    """Return the changes from the initial state of a way to the initial state of the other
+    model that differs least from it.
     """
     other, table = pair.other, []
     for number in other.initial:
@@ -243,7 +243,7 @@ def _begins(pair: _Beside, seen: Content) -> tuple[str, ...]:
 
 
 def _content(prop: Property, model: Model, state: State, fields: Sequence[Path]) -> Content:
-    """A state as the other model sees it."""
+    """Return a state as the other model sees it."""
     assert prop.refined is not None
     if prop.refined.seen is not None:
         return mapped(model, prop.refined.seen, state, fields, prop.refined.model)
@@ -251,7 +251,7 @@ def _content(prop: Property, model: Model, state: State, fields: Sequence[Path])
 
 
 def _fields(model: Model, state: State, fields: Sequence[Path]) -> Content:
-    """The values of some fields in a state; constant ones have the same in all."""
+    """Return the values of some fields in a state; constant ones have the same in all."""
     content = content_of(model, state, constant=True)
     return {path: content[path] for path in fields if path in content}
 

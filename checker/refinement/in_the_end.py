@@ -20,7 +20,7 @@ from statewalk.dsl.model import Model, Property
 
 
 def liveness_of(model: Model) -> tuple[Property, ...]:
-    """The properties that speak of what happens in the end."""
+    """Return the properties that speak of what happens in the end."""
     return tuple(p for p in model.properties if p.of_kind.liveness)
 
 
@@ -55,7 +55,7 @@ def said_along(
 
 
 def _by_sight(truth: Bools, sights: Ints, asked: Ints) -> Bools | None:
-    """The truth in states of a sight; None where those of one that is asked for differ."""
+    """Return the truth in states of a sight; None where those of one that is asked for differ."""
     size = int(max(sights.max(initial=0), asked.max(initial=0))) + 1
     true, false = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
     true[sights[truth]] = True

@@ -75,8 +75,8 @@ class _Matches:
     after: list[dict[int, int] | None] = field(default_factory=list)
 
     def number(self, states: Iterable[int], sure: bool) -> int:
-        """The number of a match: the states, and what they lead to unseen. ``sure`` is that of the
-        match before.
+        """Return the number of a match: the states, and what they lead to unseen. ``sure`` is
+        that of the match before.
         """
         closed = set(states)
         queue = list(closed)
@@ -97,7 +97,7 @@ class _Matches:
         return self.numbers[key]
 
     def step(self, match: int, seen: int) -> int | None:
-        """The match after a step to another sight; None where there is no such step."""
+        """Return the match after a step to another sight; None where there is no such step."""
         after = self.after[match]
         if after is None:
             found: dict[int, set[int]] = {}
@@ -131,7 +131,7 @@ def included(
 
 
 def _followed(space: Space, seen: Ints, matches: _Matches, ended: Callable[[], str]) -> Inclusion:
-    """The same, pair by pair."""
+    """Return the same, pair by pair."""
     mine: list[int] = seen.tolist()
     other = matches.space
     starts: dict[int, list[int]] = {}
@@ -179,8 +179,8 @@ def followed(found: Inclusion) -> str:
 def beside(
     space: Space, seen: Ints, other: Space, seen_other: Ints, refused: Refused
 ) -> list[int] | None:
-    """A way of the other on which the same is seen, up to the step that it has not; None where it
-    does not even begin so. Empty where nothing is seen to happen.
+    """Return a way of the other on which the same is seen, up to the step that it has not;
+    None where it does not even begin so. Empty where nothing is seen to happen.
     """
     states = [refused.start, *(space.targets[at] for at in refused.way[:-1])]
     word = [int(seen[state]) for state in states]
@@ -246,7 +246,7 @@ def _each_step_is_allowed(space: Space, seen: Ints, other: Space, seen_other: In
 
 
 def _steps_seen(space: Space, seen: Ints, most: int) -> Iterator[NDArray[np.int64]]:
-    """The steps that are not cut, each as a number by what is seen, by parts of the graph."""
+    """Yield the steps that are not cut, each as a number by what is seen, by parts of the graph."""
     graph = space.graph
     cut = any(graph.cut.values())
     for first in range(0, graph.n, _PART):
@@ -264,7 +264,7 @@ def _refused(
     pair: tuple[int, int],
     at: int,
 ) -> Refused:
-    """The way to a pair and one step more."""
+    """Return the way to a pair and one step more."""
     match, sure, way = matches.sets[pair[1]], matches.sure[pair[1]], [at]
     before, by = came[pair]
     while before is not None:

@@ -38,12 +38,12 @@ class Values:
     numbers: dict[bytes, int] = field(default_factory=dict)
 
     def number(self, value: Any) -> int:
-        """The number of a value, given when new."""
+        """Return the number of a value, given when new."""
         return self.numbers.setdefault(by_names(value), len(self.numbers))
 
 
 def places(model: Model, *, auxiliary: bool = False) -> dict[Path, bool]:
-    """The fields of a model's instances, and whether steps change them."""
+    """Return the fields of a model's instances, and whether steps change them."""
     return {
         (owner, role.index, info.name): not info.constant
         for owner, roles in model.roles.items()
@@ -159,7 +159,7 @@ def different(table: Ints) -> tuple[NDArray[np.int64], Ints]:
 
 
 def _read(space: Space, fields: Sequence[Path], values: Values) -> Ints:
-    """The numbers of the fields' values, by state. Shape: (n, fields)"""
+    """Return the numbers of the fields' values, by state. Shape: (n, fields)"""
     groups: dict[Path, list[int]] = {}
     for slot in space.slots:
         groups.setdefault(slot.path[:_FIELD], []).append(slot.id)
@@ -180,18 +180,18 @@ def _read(space: Space, fields: Sequence[Path], values: Values) -> Ints:
 
 
 def _part(space: Space, slots: Sequence[int], ids: Sequence[int]) -> State:
-    """Some slots of a state."""
+    """Return some slots of a state."""
     held = [space.slots[slot] for slot in slots]
     return {s.path: s.values[id] for s, id in zip(held, ids, strict=True) if id}
 
 
 def _value(model: Model, path: Path, state: State) -> Any:
-    """The value of a field in a state that holds at least its slots."""
+    """Return the value of a field in a state that holds at least its slots."""
     return content_of(model, state, constant=True).get(path, ABSENT)
 
 
 def _mapped(space: Space, fields: Sequence[Path], of: Model, seen: Map, values: Values) -> Ints:
-    """The numbers of what a map gives for the fields, by state. Shape: (n, fields)
+    """Return the numbers of what a map gives for the fields, by state. Shape: (n, fields)
 
     The map is asked once for each combination of values of the slots that it looks at.
     """
@@ -297,7 +297,10 @@ def _frozen(seen: Map, name: str, value: Any) -> Any:
 
 
 def fields_of(model: Model, given: Iterable[str]) -> tuple[Path, ...]:
-    """The fields of a model that a map speaks of. Raises RunError[SW360] for a name of none."""
+    """Return the fields of a model that a map speaks of.
+
+    Raises RunError[SW360] for a name of none.
+    """
     found = places(model, auxiliary=True)
     names = {path: _names(path) for path in found}
     known = sorted({name for both in names.values() for name in both})
@@ -313,8 +316,8 @@ def fields_of(model: Model, given: Iterable[str]) -> tuple[Path, ...]:
 
 
 def names_of(fields: Iterable[Path], *models: Model) -> tuple[str, ...]:
-    """The names of some fields; with numbers of instances where not all that models have are of
-    them.
+    """Return the names of some fields; with numbers of instances where not all that models
+    have are of them.
     """
     held = list(fields)
     every = {path for model in models for path in places(model, auxiliary=True)}
@@ -324,7 +327,9 @@ def names_of(fields: Iterable[Path], *models: Model) -> tuple[str, ...]:
 
 
 def left_out(a: Model, b: Model, fields: Iterable[Path]) -> tuple[str, ...]:
-    """The instances of compared classes that only one of two models has: they are not compared."""
+    """Return the instances of compared classes that only one of two models has: they are not
+    compared.
+    """
     found = []
     for owner in dict.fromkeys(path[0] for path in fields):
         one, other = ({role.index for role in m.roles.get(owner, ())} for m in (a, b))

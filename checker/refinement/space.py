@@ -121,7 +121,7 @@ class Space:
         return came, far
 
     def way_to(self, state: int) -> list[int]:
-        """The transitions of a shortest way to a state."""
+        """Return the transitions of a shortest way to a state."""
         came, _ = self.nearest
         way = []
         while came[state] != _START:
@@ -130,15 +130,17 @@ class Space:
         return way[::-1]
 
     def source(self, at: int) -> int:
-        """The state from which a transition leads."""
+        """Return the state from which a transition leads."""
         return int(np.searchsorted(self.graph.offsets, at, "right")) - 1
 
     def state(self, number: int) -> State:
-        """A state by its number."""
+        """Return a state by its number."""
         return self.layout.state(self.rows[number].tolist())
 
     def trace(self, way: list[int], name: str, start: int | None = None) -> Trace:
-        """The trace along transitions; of the initial state ``start`` where there are none."""
+        """Return the trace along transitions; of the initial state ``start`` where there are
+        none.
+        """
         initial, steps, _ = self.along(way, start)
         return build(self.model, Finding(name, "exists", initial, steps))
 
@@ -157,7 +159,7 @@ class Space:
         return initial, tuple(steps), states
 
     def step(self, state: int, at: int) -> Trace:
-        """One transition from a state as a trace that begins there."""
+        """Return one transition from a state as a trace that begins there."""
         whole = self.trace([*self.way_to(state), at], "step")
         return replace(whole, contents=whole.contents[-2:], steps=whole.steps[-1:])
 
@@ -165,8 +167,8 @@ class Space:
 def space_of(
     model: Model, options: SearchOptions, properties: tuple[Property, ...] = (), engine: str = ""
 ) -> Space:
-    """The state graph of a model, with the truth of some properties: by the native engine where
-    that can build it, unless the reference ``engine`` is asked for.
+    """Return the state graph of a model, with the truth of some properties: by the native
+    engine where that can build it, unless the reference ``engine`` is asked for.
     """
     from statewalk.checker.engines.table import ENGINES, unable
     from statewalk.checker.liveness.explore import build as build_graph
@@ -180,7 +182,7 @@ def space_of(
 
 
 def path_of(model: Model, states: Sequence[State]) -> Space:
-    """States one after the other as a space."""
+    """Return states one after the other as a space."""
     layout, n = Layout(model), len(states)
     rows = stacked([np.array([layout.row(state)], np.uint32) for state in states])
     ends = np.arange(n, dtype=np.int64)

@@ -39,7 +39,9 @@ _HAVE_ROWS: frozenset[NoticeKind] = frozenset({"error", "unchecked", "bounded", 
 
 
 def report(run: Run, *, width: int = 100, props: bool = False) -> Page:
-    """The report of a run, for a width; with ``props``, of every property along each trace."""
+    """Return the report of a run, for a width; with ``props``, of every property along each
+    trace.
+    """
     page = Page(width)
     evidence = run.evidence
     if evidence.failure is not None:
@@ -53,7 +55,7 @@ def report(run: Run, *, width: int = 100, props: bool = False) -> Page:
 
 
 def evidence_page(run: Run, *, width: int = 100) -> Page:
-    """The verdict of a run and what it rests on, without what is wrong."""
+    """Return the verdict of a run and what it rests on, without what is wrong."""
     page = Page(width)
     _headline(page, run)
     _evidence(page, run)
@@ -395,7 +397,7 @@ def _values(page: Page, indent: str, named: Values) -> None:
 
 
 def show_text(text: str, limit: int) -> str:
-    """A piece of the spec's text on one line, elided at the end."""
+    """Return a piece of the spec's text on one line, elided at the end."""
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: max(20, limit - 1)] + "…"
 

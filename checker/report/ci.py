@@ -37,7 +37,7 @@ _RULES = {
 
 
 def to_junit(*runs: Run) -> str:
-    """One test case per property, one suite per check. Unknown verdicts are skipped.
+    """Return one test case per property, one suite per check. Unknown verdicts are skipped.
 
     What a configuration expects, and warnings that count, are cases of their own.
     """
@@ -119,7 +119,7 @@ def to_sarif(*runs: Run) -> str:
 
 
 def sarif_text(results: list[dict[str, Any]]) -> str:
-    """A document of SARIF 2.1.0 with these results."""
+    """Return a document of SARIF 2.1.0 with these results."""
     document = {
         "$schema": _SCHEMA,
         "version": "2.1.0",

@@ -28,7 +28,10 @@ _FIELDS = 16  # and of another so many
 
 
 def conform_page(followed: Followed | str, width: int = 100, *, full: bool = False) -> Page:
-    """The answer for people; of a log that was not read, why. ``full``: states are shown whole."""
+    """Return the answer for people; of a log that was not read, why.
+
+    ``full``: states are shown whole.
+    """
     page = Page(width)
     if isinstance(followed, str):
         page.add(("UNDECIDED", "warn"), f"  {followed}")
@@ -163,7 +166,7 @@ def verdict_of(followed: Followed | str) -> str:
 
 
 def as_json(spec: str, followed: Followed | str) -> dict[str, Any]:
-    """The answer for programs."""
+    """Return the answer for programs."""
     if isinstance(followed, str):
         return {"spec": spec, "verdict": "undecided", "undecided": followed}
     found: dict[str, Any] = {
@@ -213,7 +216,7 @@ def runs_page(
     model: Model, answers: Sequence[Conformance], again: str, width: int = 100,
     graph: Shown | None = None,
 ) -> Page:  # fmt: skip
-    """The answer for people; ``again`` is the command that asks the same of other logs."""
+    """Return the answer for people; ``again`` is the command that asks the same of other logs."""
     page = Page(width)
     several = Counter(answer.verdict for answer in answers)
     good, events = several["conforms"], sum(answer.events for answer in answers)
@@ -279,7 +282,7 @@ def _of_graph(page: Page, graph: Shown) -> None:
 def runs_json(
     model: Model, answers: Sequence[Conformance], graph: Shown | None = None
 ) -> dict[str, Any]:
-    """The answer for programs."""
+    """Return the answer for programs."""
     shown = shown_by(answers)
     actions, witnesses = names_in(model)
     return {
@@ -294,7 +297,7 @@ def runs_json(
 
 
 def to_junit(model: Model, answers: Sequence[Conformance]) -> str:
-    """A test case for each run."""
+    """Return a test case for each run."""
     suite = Xml.Element("testsuite", name=model.path, tests=str(len(answers)))
     for answer in answers:
         name = ", ".join(answer.logs)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def cover_page(made: Made, width: int = 100) -> Page:
-    """The answer for people."""
+    """Return the answer for people."""
     page, reached = Page(width), made.reached
     missed, goals = reached.missed(), reached.goals()
     if made.stopped and not made.every:
@@ -79,7 +79,7 @@ def _why(reached: Reached) -> str:
 
 
 def as_json(made: Made) -> dict[str, Any]:
-    """The answer for programs."""
+    """Return the answer for programs."""
     reached = made.reached
     return {
         "spec": reached.model.path,

@@ -90,7 +90,7 @@ class Page:
         self.lines.append(line)
 
     def _pieces(self, text: str, indent: int) -> list[str]:
-        """A text cut between words to what fits after an indent."""
+        """Return a text cut between words to what fits after an indent."""
         room = self.width - indent - 2
         return wrap(text, room, break_long_words=False, break_on_hyphens=False)
 
@@ -115,7 +115,7 @@ class Page:
             self.lines.append(line[:-1])
 
     def plain(self) -> str:
-        """The text, without styles and without blanks at the ends of lines."""
+        """Return the text, without styles and without blanks at the ends of lines."""
         text = "\n".join("".join(text for text, _ in line).rstrip() for line in self.lines)
         return printable(text)
 
@@ -168,7 +168,7 @@ def plural(n: int, one: str) -> str:
 
 
 def seconds(value: float) -> str:
-    """A duration as a person says it."""
+    """Return a duration as a person says it."""
     if value < 60:
         return f"{value:.2f} s" if value < 10 else f"{value:.1f} s"
     minutes, rest = divmod(round(value), 60)
@@ -233,7 +233,7 @@ _LONGEST = 10_000  # levels that are guessed at most
 
 
 def bars(levels: Sequence[int]) -> str:
-    """The sizes of levels as little bars; empty where there are few of them."""
+    """Return the sizes of levels as little bars; empty where there are few of them."""
     if len(levels) < _FEW:
         return ""
     groups = [max(group) for group in _grouped(levels, _COLUMNS)]
@@ -247,7 +247,9 @@ def _grouped(levels: Sequence[int], most: int) -> list[Sequence[int]]:
 
 
 def levels_page(levels: Sequence[int], *, width: int = 100) -> Page:
-    """A plot: how many states each level has; of many levels some together, with their mean."""
+    """Return a plot: how many states each level has; of many levels some together, with their
+    mean.
+    """
     page = Page(width)
     groups = _grouped(levels, _ROWS) if levels else []
     size = len(groups[0]) if groups else 0
@@ -276,7 +278,9 @@ def trend(levels: Sequence[int]) -> str:
 
 
 def _last(levels: Sequence[int]) -> list[int]:
-    """The states in the last three groups of levels; a group is one level where there are few."""
+    """Return the states in the last three groups of levels; a group is one level where there
+    are few.
+    """
     count, size = len(levels), max(1, len(levels) // _GROUPS)
     return [sum(levels[count - size * i : count - size * (i - 1)]) for i in (3, 2, 1)]
 

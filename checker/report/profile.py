@@ -86,7 +86,7 @@ def profile(model: Model, options: SearchOptions) -> Profile:
 
 
 def render(profile: Profile) -> str:
-    """The profile as plain text."""
+    """Return the profile as plain text."""
     return "\n".join(
         [*_head(profile), "", *_parts(profile), "", *_variables(profile), *_untranslated(profile),
          *_advice(profile)]

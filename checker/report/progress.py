@@ -92,7 +92,7 @@ class ProgressBlock:
         return shutil.get_terminal_size().columns - 1
 
     def lines(self, seconds: float) -> list[str]:
-        """The text of the block."""
+        """Return the text of the block."""
         result = [f"{clock(seconds)}  checking {self.title}"]
         p = self.last
         if p is None:
@@ -149,7 +149,9 @@ class ProgressBlock:
             self.file.flush()
 
     def _hot(self, progress: Progress) -> list[str]:
-        """The actions that make most of the new states, and the variable with most values."""
+        """Return the actions that make most of the new states, and the variable with most
+        values.
+        """
         sums: dict[str, int] = {}
         for index, count in progress.fresh.items():
             if index in self.actions:
@@ -181,7 +183,7 @@ class Line:
 
 
 def _of_all() -> str:
-    """The memory of the machine, where it is known."""
+    """Return the memory of the machine, where it is known."""
     there = memory_there()
     return f" of {there / (1 << 30):.0f}" if math.isfinite(there) else ""
 
@@ -297,7 +299,7 @@ def _properties(result: Result) -> dict[str, PropertyResult]:
 
 
 def _said(found: PropertyResult) -> str:
-    """The verdict on a property, with the length of what shows it."""
+    """Return the verdict on a property, with the length of what shows it."""
     text = str(found.verdict) + (" vacuously" if found.vacuous else "")
     if found.length is None:
         return text

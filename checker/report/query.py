@@ -32,7 +32,7 @@ def cell(value: Any, inside: bool = False) -> str:
 
 
 def answer_page(answer: Answer, *, width: int) -> Page:
-    """An answer as a table; where that is too wide, each row as a list of its columns."""
+    """Return an answer as a table; where that is too wide, each row as a list of its columns."""
     page = Page(width)
     shown = [[cut(cell(v), _CELL) for v in row] for row in answer.rows]
     sizes = [
@@ -69,7 +69,7 @@ def _is_number(values: Sequence[Any]) -> bool:
 
 
 def path_page(found: Found, columns: Mapping[str, str], *, width: int) -> Page:
-    """A path: its first state whole, then each step with what it changed."""
+    """Return a path: its first state whole, then each step with what it changed."""
     page = Page(width)
     page.add(("   0  ", "dim"), ("start", "action"), _depth(found.states[0]))
     column = max((len(name) for name in columns), default=0)

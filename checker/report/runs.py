@@ -78,7 +78,7 @@ def forget(out: str | Path | None) -> None:
 
 
 def new_folder(out: str | Path | None = None) -> RunFolder:
-    """The folder for a run: the one asked for, or the next number below ``.statewalk/runs``.
+    """Return the folder for a run: the one asked for, or the next number below ``.statewalk/runs``.
 
     Raises:  RunError[SW403] where it cannot be made.
     """
@@ -130,7 +130,7 @@ def _next(root: Path) -> Path:
 
 
 def file_names(traces: Mapping[str, Trace]) -> dict[str, str]:
-    """A file name for the trace of each property, all different."""
+    """Return a file name for the trace of each property, all different."""
     names: dict[str, str] = {}
     for name in traces:
         stem = re.sub(r"[^\w.-]+", "_", name).strip("._")[:80] or "trace"

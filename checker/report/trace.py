@@ -29,7 +29,7 @@ _INDENT = 7
 
 
 def trace_page(trace: Trace, *, width: int = 100, full: bool = False) -> Page:
-    """The steps of a trace; ``full`` shows each state whole after it."""
+    """Return the steps of a trace; ``full`` shows each state whole after it."""
     page = Page(width)
     constants = " ".join(f"{n}={fit(v, 30)}" for n, v in trace.constants.items())
     start = f"init ({trace.initial + 1})" if trace.initial else "init"
@@ -130,7 +130,7 @@ def _number(trace: Trace, at: int) -> Segment:
 
 
 def _broken(label: list[Segment], width: int) -> list[Segment]:
-    """A label in pieces that can be broken into lines, where it is too long for one."""
+    """Return a label in pieces that can be broken into lines, where it is too long for one."""
     if sum(len(text) for text, _ in label) + _INDENT <= width:
         return label
     pieces = [(re.split(r"(?<=[ ,])(?=\S)", text), style) for text, style in label]
@@ -138,7 +138,7 @@ def _broken(label: list[Segment], width: int) -> list[Segment]:
 
 
 def _change(change: Change, room: int) -> list[list[Segment]]:
-    """A change: mark, place, values; in more than one line where it has to be."""
+    """Return a change: mark, place, values; in more than one line where it has to be."""
     head: list[Segment] = [(f"{change.mark} ", change.mark), (change.place, ""), ("  ", "")]
     left = max(room - 4 - len(change.place), 24)
     if change.mark == "~":
@@ -159,7 +159,7 @@ def _change(change: Change, room: int) -> list[list[Segment]]:
 
 
 def _from_to(head: list[Segment], change: Change, left: int, room: int) -> list[list[Segment]]:
-    """Two values of a place, both with what changed: on one line, or below each other."""
+    """Return two values of a place, both with what changed: on one line, or below each other."""
     path = first_difference(change.before, change.after)
     before, after = text_of(change.before), text_of(change.after)
     if len(before) + len(after) + 3 <= left:
@@ -194,7 +194,9 @@ _SHOWN = 10
 
 
 def replay_page(replay: Replay, *, width: int = 100) -> Page:
-    """The outcome of a replay: that it happened again, or where it parts and what differs there."""
+    """Return the outcome of a replay: that it happened again, or where it parts and what
+    differs there.
+    """
     page = Page(width)
     trace = replay.trace
     if replay.changed:

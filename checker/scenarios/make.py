@@ -30,7 +30,7 @@ class Enough:
         self.begun = math.inf
 
     def left(self) -> float | None:
-        """Seconds that are left; None where there is no limit."""
+        """Return seconds that are left; None where there is no limit."""
         if math.isinf(self.deadline):
             return None
         return max(self.deadline - time.monotonic(), 0.001)
@@ -134,7 +134,9 @@ class Chosen(NamedTuple):
 
 
 def cover_goals(reached: Reached) -> Iterator[Chosen]:
-    """A shortest way to the goal that is farthest, and so on for those that it does not meet."""
+    """Yield a shortest way to the goal that is farthest, and so on for those that it does not
+    meet.
+    """
     ways = {goal: reached.way_to(goal) for goal in reached.first}
     left = sorted(ways, key=lambda goal: (-len(ways[goal]), goal))
     while left:
@@ -145,7 +147,7 @@ def cover_goals(reached: Reached) -> Iterator[Chosen]:
 
 
 def _begin(reached: Reached, way: list[Move], goal: Goal) -> int:
-    """The state that a way begins in; one without steps is where its goal is met."""
+    """Return the state that a way begins in; one without steps is where its goal is met."""
     if way:
         return way[0][0]
     where = reached.first[goal]
@@ -188,8 +190,8 @@ def _strike(left: Left, move: Move) -> bool:
 
 
 def _nearby(reached: Reached, start: int, left: Left, length: int) -> list[Move]:
-    """The shortest way on from a state that ends with a step that is left, with no more than so
-    many steps; none where the states nearest to it have none.
+    """Return the shortest way on from a state that ends with a step that is left, with no
+    more than so many steps; none where the states nearest to it have none.
     """
     came: dict[int, tuple[int, Move | None]] = {start: (0, None)}
     waiting = deque([start])

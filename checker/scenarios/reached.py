@@ -54,16 +54,16 @@ class Reached:
     raised: int = 0
 
     def goals(self) -> list[Goal]:
-        """The actions and witnesses that the spec has."""
+        """Return the actions and witnesses that the spec has."""
         actions = dict.fromkeys(self.model.action_names().values())
         return [("action", name) for name in actions] + [("witness", n) for n in self.witnesses()]
 
     def witnesses(self) -> list[str]:
-        """The names of its witnesses."""
+        """Return the names of its witnesses."""
         return [prop.name for prop in self.model.properties if prop.of_kind.witness]
 
     def missed(self) -> list[Goal]:
-        """The goals that were not met."""
+        """Return the goals that were not met."""
         return [goal for goal in self.goals() if goal not in self.first]
 
     def met(self, name: str, number: int) -> bool:
@@ -72,7 +72,7 @@ class Reached:
         return self.model.holds(prop.whole, PlainView(self.steps.states[number]), None)
 
     def way(self, number: int) -> list[Move]:
-        """The shortest way to a state."""
+        """Return the shortest way to a state."""
         found: list[Move] = []
         while (move := self.parents[number]) is not None:
             found.append(move)
@@ -80,7 +80,7 @@ class Reached:
         return found[::-1]
 
     def way_to(self, goal: Goal) -> list[Move]:
-        """The shortest way that meets a goal."""
+        """Return the shortest way that meets a goal."""
         where = self.first[goal]
         return self.way(where) if isinstance(where, int) else [*self.way(where[0]), where]
 
@@ -128,12 +128,12 @@ class _Search:
             level = following
 
     def levels(self) -> int | None:
-        """The levels that are kept at most."""
+        """Return the levels that are kept at most."""
         limits = [limit for limit in (self.bounds.depth, self.model.max_depth) if limit is not None]
         return min(limits, default=None)
 
     def full(self) -> str:
-        """The bound that was met, if one was."""
+        """Return the bound that was met, if one was."""
         if self.bounds.interrupted():
             return "it was interrupted"
         over = len(self.reached.parents) > self.bounds.states

@@ -52,7 +52,7 @@ class Scenario:
 def scenario_of(
     told: Fields, begin: int, way: Sequence[Step], goals: Sequence[str], name: str
 ) -> Scenario:
-    """The scenario of steps from a state on."""
+    """Return the scenario of steps from a state on."""
     events, possible, number = [], [], begin
     for step in way:
         action = told.model.actions[step.action]
@@ -70,7 +70,7 @@ def scenario_of(
 
 
 def said_of(action: Action, way: Way) -> dict[str, Any]:
-    """A step as an event, without fields."""
+    """Return a step as an event, without fields."""
     made: dict[str, Any] = {"action": action.name}
     if action.actor is not None:
         made["actor"] = repr(action.actor)
@@ -89,7 +89,7 @@ class Fields:
         self._possible: dict[int, tuple[dict[str, Any], ...]] = {}
 
     def of(self, number: int) -> dict[str, Any]:
-        """All fields, as JSON."""
+        """Return all fields, as JSON."""
         if number not in self._said:
             if len(self._said) > _KEPT:
                 self._said.clear()
@@ -98,7 +98,7 @@ class Fields:
         return self._said[number]
 
     def possible(self, number: int) -> tuple[dict[str, Any], ...]:
-        """The events that may come next, each once."""
+        """Return the events that may come next, each once."""
         if number not in self._possible:
             if len(self._possible) > _KEPT:
                 self._possible.clear()
@@ -187,7 +187,7 @@ def same(seen, expected):
 
 
 def as_pytest(model: Model) -> str:
-    """A module with a test for each scenario in the file beside it."""
+    """Return a module with a test for each scenario in the file beside it."""
     spec = model.path.replace("\\", "/").replace('"', "'")
     return _TEMPLATE.format(spec=spec)
 

@@ -46,7 +46,7 @@ def explore_with(model: Model, options: SearchOptions, settings: Settings) -> Ex
 
 
 def folder_of(options: SearchOptions, settings: Settings) -> tuple[str, bool]:
-    """The folder for files of a search, and whether it goes away with it.
+    """Return the folder for files of a search, and whether it goes away with it.
 
     Raises:  RunError[SW344] where it cannot be made
     """

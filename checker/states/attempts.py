@@ -13,7 +13,9 @@ from statewalk.dsl.view import Disabled, Path, State
 
 
 def unrepeatable(code: str, message: str) -> EngineError:
-    """The error of a step that was found and does not go the same way when it is repeated."""
+    """Return the error of a step that was found and does not go the same way when it is
+    repeated.
+    """
     return EngineError(
         code,
         message,
@@ -34,7 +36,9 @@ class Attempt:
 
 
 def attempts(model: Model, action: Action, state: State) -> Iterator[Attempt]:
-    """Every run of an action in a state that is not disabled, choices in lexicographic order."""
+    """Yield every run of an action in a state that is not disabled, choices in lexicographic
+    order.
+    """
     for view in PlainView.runs(state):
         error: Exception | None = None
         try:

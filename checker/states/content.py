@@ -111,13 +111,13 @@ def constants_of(model: Model) -> dict[Path, Any]:
 
 
 def domain_in(role: Role, name: str) -> Domain:
-    """The domain of a role's field; `ANYTHING` for an attribute that is no field."""
+    """Return the domain of a role's field; `ANYTHING` for an attribute that is no field."""
     found = getattr_static(type(role), name, None)
     return found.domain if isinstance(found, Field) else ANYTHING
 
 
 def key_of(model: Model, key: Any) -> Any:
-    """The value behind an `intern_key`."""
+    """Return the value behind an `intern_key`."""
     if type(key) is not bytes:
         return key
     from statewalk.dsl.state.packing import decode

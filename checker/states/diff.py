@@ -62,7 +62,7 @@ class Change:
 def changes(
     before: Content, after: Content, names: Mapping[str, str] | None = None
 ) -> Iterator[Change]:
-    """The changes between two states, in the order of the fields."""
+    """Yield the changes between two states, in the order of the fields."""
     for path in dict.fromkeys([*before, *after]):
         yield from between(
             show_field(path, names), before.get(path, ABSENT), after.get(path, ABSENT)
@@ -70,7 +70,7 @@ def changes(
 
 
 def between(place: str, a: Any, b: Any) -> Iterator[Change]:
-    """The changes that make ``b`` of ``a`` at a place."""
+    """Yield the changes that make ``b`` of ``a`` at a place."""
     if a is ABSENT or b is ABSENT:
         if b is not ABSENT:
             yield Change("+", place, after=b)
@@ -130,7 +130,9 @@ def _bags(place: str, a: FrozenBag, b: FrozenBag) -> Iterator[Change]:
 
 
 def _lists(place: str, a: FrozenList, b: FrozenList) -> Iterator[Change]:
-    """Elements changed in place where the length stayed, else what was inserted and removed."""
+    """Yield elements changed in place where the length stayed, else what was inserted and
+    removed.
+    """
     x, y = [by_names(e) for e in a], [by_names(e) for e in b]
     if len(x) == len(y):
         for index, (before, after) in enumerate(zip(a, b, strict=True)):
@@ -210,7 +212,9 @@ def _joined(head: bytes, parts: Any) -> bytes:
 
 
 def _members(value: Enum) -> list[bytes]:
-    """The names of a member; of a Flag, those of its single members and the bits without a name."""
+    """Return the names of a member; of a Flag, those of its single members and the bits
+    without a name.
+    """
     if not isinstance(value, Flag):
         return [encode(value.name)]
     kind = type(value)

@@ -57,14 +57,14 @@ class Fingerprints:
         return self.leaves(path_bytes(path), value, self.declared(path)) & self.mask
 
     def declared(self, path: Path) -> str | None:
-        """The kind of value that a field is declared to hold; None for anything but a field that
-        always has a value.
+        """Return the kind of value that a field is declared to hold; None for anything but a
+        field that always has a value.
         """
         info = self._fields.get((path[0], path[2])) if len(path) == 3 else None
         return info.kind if info and info.settled else None
 
     def leaves(self, path: bytes, value: Any, declared: str | None) -> int:
-        """The sum, not reduced, of what is in a value that stands at a path."""
+        """Return the sum, not reduced, of what is in a value that stands at a path."""
         kind = type(value)
         if kind is FrozenSet:
             total = 0 if declared == "set" else self._leaf(path + _KIND, b"set")
@@ -94,5 +94,5 @@ class Fingerprints:
         return known
 
     def of_state(self, state: State) -> int:
-        """The fingerprint of a whole state."""
+        """Return the fingerprint of a whole state."""
         return sum(self.contribution(path, value) for path, value in state.items()) & self.mask

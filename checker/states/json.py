@@ -25,7 +25,7 @@ _MOST = 1_000_000
 
 
 def to_json(value: Any) -> Any:
-    """The JSON form of a stored value."""
+    """Return the JSON form of a stored value."""
     kind = type(value)
     if value is None or kind is bool or kind is str:
         return value
@@ -54,8 +54,8 @@ def to_json(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON for programs that only want to look: untagged, roles and enum members as
-    text. A dict with keys of one text (``1`` and ``"1"``) is tagged.
+    """Return a value as JSON for programs that only want to look: untagged, roles and enum
+    members as text. A dict with keys of one text (``1`` and ``"1"``) is tagged.
     """
     value = freeze(value)
     kind = type(value)
@@ -94,7 +94,7 @@ class Classes:
             self.known[name] = _stand_in(name, form)
 
     def get(self, name: Any, base: type) -> Any:
-        """The class of a name. Raises RunError[SW401]."""
+        """Return the class of a name. Raises RunError[SW401]."""
         cls = self.known.get(name) if isinstance(name, str) else None
         if cls is None or not issubclass(cls, base):
             raise corrupt(f"a {base.__name__.lower()} of the unknown class {name!r}")
@@ -143,7 +143,7 @@ def describe_classes(classes: Mapping[str, type]) -> dict[str, Any]:
 
 
 def from_json(data: Any, classes: Classes, depth: int = 0) -> Any:
-    """The stored value of a JSON form. Raises RunError[SW401]."""
+    """Return the stored value of a JSON form. Raises RunError[SW401]."""
     if depth > _MAX_DEPTH:
         raise corrupt("a value that is nested too deeply")
     if data is None or isinstance(data, bool | str | int):
@@ -232,5 +232,5 @@ _READERS: Mapping[str, Callable[[Any, Classes, int], Any]] = {
 
 
 def corrupt(what: str) -> RunError:
-    """The error of a trace file that holds something it should not."""
+    """Return the error of a trace file that holds something it should not."""
     return RunError("SW401", f"it holds {what}.")

@@ -33,7 +33,9 @@ _TRIES = ((9, 6, 400), (4, 4, 80), (3, 3, 40), (2, 2, 24), (1, 2, 24), (1, 1, 24
 
 
 def fit(value: Any, limit: int, path: Steps = ()) -> str:
-    """A value on one line of at most so many characters, with what is at the end of a path."""
+    """Return a value on one line of at most so many characters, with what is at the end of a
+    path.
+    """
     if isinstance(value, Reference):
         value = freeze(value)
     text = text_of(value) if path or type(value) is not str else _quoted(value, limit)
@@ -47,7 +49,10 @@ def fit(value: Any, limit: int, path: Steps = ()) -> str:
 
 
 def _first_fields(value: Any, limit: int) -> str:
-    """A record by as many of its first fields as fit: they say which one it is. Or nothing."""
+    """Return a record by as many of its first fields as fit: they say which one it is.
+
+    Or nothing.
+    """
     if not isinstance(value, Record):
         return ""
     start, shown = f"{record_class(value).__name__}(", list[str]()
@@ -65,13 +70,15 @@ def _first_fields(value: Any, limit: int) -> str:
 
 
 def fit_in_lines(value: Any, line: int, lines: int) -> str:
-    """A value on one line where that needs no more than leaving defaults out, else on several."""
+    """Return a value on one line where that needs no more than leaving defaults out, else on
+    several.
+    """
     brief = _Shown(*_TRIES[0]).text(freeze(value), ())
     return fit(value, line) if len(brief) <= line else fit(value, max(line, lines))
 
 
 def cut(text: str, limit: int) -> str:
-    """A text with its middle left out, and a count of what was."""
+    """Return a text with its middle left out, and a count of what was."""
     if len(text) <= limit:
         return text
     left_out = len(text) - limit + 12
@@ -82,12 +89,14 @@ def cut(text: str, limit: int) -> str:
 
 
 def _quoted(text: str, limit: int) -> str:
-    """A string in quotes, with its middle left out; where it is long, before it is quoted."""
+    """Return a string in quotes, with its middle left out; where it is long, before it is
+    quoted.
+    """
     return cut(repr(text if len(text) <= _LONG else cut(text, limit)), limit)
 
 
 def first_difference(a: Any, b: Any) -> Steps:
-    """The path to the first place where two values differ; not further than both go."""
+    """Return the path to the first place where two values differ; not further than both go."""
     a, b = (freeze(v) if isinstance(v, Reference) else v for v in (a, b))
     if type(a) is not type(b):
         return ()
@@ -103,7 +112,7 @@ def first_difference(a: Any, b: Any) -> Steps:
 
 
 def _parts(a: Any, b: Any) -> list[tuple[tuple[str, Any], Any, Any]]:
-    """The parts of two values of one kind, by step."""
+    """Return the parts of two values of one kind, by step."""
     if isinstance(a, Record):
         names = dict.fromkeys([*fields_of(a), *fields_of(b)])
         return [(("f", n), getattr(a, n, ABSENT), getattr(b, n, ABSENT)) for n in names]
@@ -157,7 +166,7 @@ class _Shown:
         return f"({inner}{',' if len(value) == 1 else ''})"
 
     def _inside(self, value: Any, rest: Steps | None) -> str:
-        """A part: with the rest of the path where it is on it, else a little less deep."""
+        """Return a part: with the rest of the path where it is on it, else a little less deep."""
         if rest is not None:
             return self.text(value, rest)
         if self.depth <= 0 and _has_parts(value):
@@ -198,7 +207,7 @@ class _Shown:
         )
 
     def _around(self, texts: list[str], at: int) -> str:
-        """The few that are next to one, and how many are not shown."""
+        """Return the few that are next to one, and how many are not shown."""
         if len(texts) <= self.few + 1:
             return ", ".join(texts)
         start = max(0, min(at - self.few // 2, len(texts) - self.few))
@@ -237,7 +246,7 @@ def _at_default(record: Record, name: str, value: Any) -> bool:
 
 
 def text_of(value: Any) -> str:
-    """A value in one line, in Python's manner; enum members by their names."""
+    """Return a value in one line, in Python's manner; enum members by their names."""
     if isinstance(value, Reference):
         value = freeze(value)
     kind = type(value)

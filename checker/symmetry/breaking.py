@@ -83,7 +83,7 @@ class Sample:
                 self._compare_properties(state, other, effects, exchange)
 
     def _instances(self, turn: int) -> Iterator[Action]:
-        """Some instances of each action, others in each turn."""
+        """Yield some instances of each action, others in each turn."""
         for family in self._families.values():
             for at in range(min(INSTANCES, len(family))):
                 yield family[(turn * INSTANCES + at) % len(family)]
@@ -147,7 +147,7 @@ class Sample:
         return frozenset(changes)
 
     def _shown(self, effects: Counter[_Effect]) -> str:
-        """The first of some effects in words, always the same one."""
+        """Return the first of some effects in words, always the same one."""
         texts = []
         for effect in effects:
             if isinstance(effect, str):
@@ -199,7 +199,7 @@ class Sample:
         return found
 
     def _truth(self, prop: Property, state: State, before: State | None = None) -> str:
-        """The truth of a property, or the class of what it raises."""
+        """Return the truth of a property, or the class of what it raises."""
         try:
             return str(
                 self.model.holds(

@@ -54,7 +54,7 @@ class Colouring:
         self._slices: dict[object, Slice] = {}
 
     def of(self, state: State) -> Canonical:
-        """The orbit of a state. Slots that a view hides do not count."""
+        """Return the orbit of a state. Slots that a view hides do not count."""
         rest, colours, related = self.first(state)
         found = self._least(self._refined(colours, related), related)
         return Canonical(added(found.fingerprint, rest), found.colours, found.stabiliser)
@@ -108,7 +108,7 @@ class Colouring:
     # -- breaking ties ---------------------------------------------------------------------------
 
     def _least(self, colours: Colours, related: Sequence[Fact]) -> Canonical:
-        """The least outcome: ties that matter are broken in every way."""
+        """Return the least outcome: ties that matter are broken in every way."""
         group = self._entangled(colours, related)
         if not group:
             ties = Counter(high for high, _ in colours).values()
@@ -128,8 +128,8 @@ class Colouring:
         return Canonical(least.fingerprint, least.colours, alike * least.stabiliser)
 
     def _entangled(self, colours: Colours, related: Sequence[Fact]) -> list[int]:
-        """The group of equal members to set apart: that of the least colour which has one that a
-        fact relates to another tied one. Empty where ties do not matter.
+        """Return the group of equal members to set apart: that of the least colour which has
+        one that a fact relates to another tied one. Empty where ties do not matter.
         """
         ties = Counter(high for high, _ in colours)
         touched: set[int] = set()

@@ -71,7 +71,7 @@ class Facts:
         return (isinstance(value, Role) or type(value) is str) and value in self.number
 
     def mentioned(self, value: Any) -> frozenset[Member]:
-        """The members inside a value."""
+        """Return the members inside a value."""
         kind = type(value)
         if kind is int or kind is bool or value is None:
             return frozenset()
@@ -86,7 +86,7 @@ class Facts:
         return known
 
     def of_path(self, path: Path) -> Iterator[Any]:
-        """The parts of a path that may mention members: its role, its key or element."""
+        """Yield the parts of a path that may mention members: its role, its key or element."""
         first, *rest = parts_of_path(self.model, path)
         yield first
         if len(path) == 5:
@@ -144,7 +144,7 @@ class Facts:
         return -len(nodes)
 
     def _shape(self, value: Any, nodes: list[Node], arguments: list[int]) -> bytes:
-        """A value with gaps where members stand; ``arguments`` takes who stands there."""
+        """Return a value with gaps where members stand; ``arguments`` takes who stands there."""
         if self.is_member(value):
             arguments.append(self.number[value])
             return b"m"
@@ -194,7 +194,7 @@ def _children(value: Any) -> Iterator[Any]:
 
 
 def _inner(value: Any, declared: str | None) -> list[tuple[tuple[Any, ...], Any]] | None:
-    """The steps to what a container holds, and what is there; None for a plain value.
+    """Return the steps to what a container holds, and what is there; None for a plain value.
 
     Where a field is declared as what it holds, that need not be said again.
     """
@@ -218,14 +218,14 @@ def _inner(value: Any, declared: str | None) -> list[tuple[tuple[Any, ...], Any]
 
 
 def place_of(model: Model, value: Any) -> Role | None:
-    """The role in whose state a kept reference points; None for any other value."""
+    """Return the role in whose state a kept reference points; None for any other value."""
     if type(value) is not tuple or len(value) != 4 or value[0] != _PLACE:
         return None
     return _role(model, value[1])
 
 
 def parts_of_path(model: Model, path: Path) -> Iterator[Any]:
-    """A path as values: its role as one, its key or element as it was."""
+    """Yield a path as values: its role as one, its key or element as it was."""
     role = _role(model, path)
     if role is not None:
         yield role
@@ -245,7 +245,7 @@ def _role(model: Model, path: Path) -> Role | None:
 
 
 def _split(total: int, fingerprints: Fingerprints) -> Lanes:
-    """A sum of contributions as two words, the second one 0 where there is one only."""
+    """Return a sum of contributions as two words, the second one 0 where there is one only."""
     total &= fingerprints.mask
     return (total >> 64, total & WORD) if fingerprints.bits == 128 else (total, 0)
 
@@ -262,7 +262,7 @@ _MIX_1, _MIX_2 = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 
 def lanes_of(data: bytes) -> Lanes:
-    """Two words that tell data apart. Source: BLAKE2b, RFC 7693."""
+    """Return two words that tell data apart. Source: BLAKE2b, RFC 7693."""
     digest = blake2b(data, digest_size=16, person=_PERSON).digest()
     return int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little")
 
@@ -275,7 +275,7 @@ def mix(key: int) -> int:
 
 
 def join(first: int, second: int, lane: int) -> int:
-    """One word from two, in this order."""
+    """Return one word from two, in this order."""
     return mix(mix((first + LANES[lane]) & WORD) ^ second)
 
 

@@ -112,7 +112,7 @@ class Symmetry:
     # -- renaming --------------------------------------------------------------------------------
 
     def canonical(self, state: State, ranks: Sequence[int]) -> dict[Path, Any]:
-        """A state with the members of each cell renamed in the order of their ranks."""
+        """Return a state with the members of each cell renamed in the order of their ranks."""
         renaming: dict[Member, Member] = {}
         number = self.facts.number
         for cell in self.cells:
@@ -121,11 +121,11 @@ class Symmetry:
         return self.renamed(state, {a: b for a, b in renaming.items() if a is not b})
 
     def renamed(self, state: State, renaming: Renaming) -> dict[Path, Any]:
-        """A state with its members renamed."""
+        """Return a state with its members renamed."""
         return {self.renamed_path(p, renaming): self.rename(v, renaming) for p, v in state.items()}
 
     def renamed_path(self, path: Path, renaming: Renaming) -> Path:
-        """A slot's path with its members renamed."""
+        """Return a slot's path with its members renamed."""
         first, *rest = parts_of_path(self.model, path)
         start = path[:2]
         if isinstance(first, Role) and first in renaming:
@@ -135,7 +135,7 @@ class Symmetry:
         return (*start, *path[2:])
 
     def rename(self, value: Any, renaming: Renaming) -> Any:
-        """A value with its members renamed."""
+        """Return a value with its members renamed."""
         if isinstance(value, Role) or type(value) is str:
             return renaming.get(value, value)
         if not self.facts.mentioned(value):
@@ -156,7 +156,7 @@ class Symmetry:
 
 
 def _declared(model: Model) -> list[tuple[Member, ...]]:
-    """The classes that a model declares to be symmetric."""
+    """Return the classes that a model declares to be symmetric."""
     roles = [tuple(model.roles.get(name, ())) for name in model.symmetric]
     return [*roles, *(tuple(values) for values in model.symmetric_values)]
 
@@ -180,7 +180,7 @@ def _even(value: Any, found: frozenset[Member], declared: Sequence[Sequence[Memb
 
 
 def _allowed(model: Model, cells: tuple[tuple[Member, ...], ...]) -> Iterator[tuple[Member, ...]]:
-    """The cells split by what their members hold in constant fields."""
+    """Yield the cells split by what their members hold in constant fields."""
     facts = Facts(model, cells)
     _, colours, _ = Colouring(facts, Fingerprints(model.fields)).first(model.fixed)
     number = facts.number
@@ -275,7 +275,7 @@ class Families(Pass):
         return replace(found, findings=findings, witnesses=witnesses)
 
     def _moved(self, found: Finding, renaming: Renaming, name: str) -> Finding:
-        """A finding with its members renamed."""
+        """Return a finding with its members renamed."""
         model = self.symmetry.model
         state: State = model.initial_states[found.initial]
         steps: list[Step] = []
@@ -296,7 +296,7 @@ class Families(Pass):
     def _step(
         self, action: Action, here: State, there: State, renaming: Renaming
     ) -> tuple[Step, State]:
-        """The step that leads from one state to another, and where it leads."""
+        """Return the step that leads from one state to another, and where it leads."""
         model = self.symmetry.model
         wanted = action_name(self.symmetry, action, renaming)
         likely = [a for a in model.actions if action_name(self.symmetry, a, {}) == wanted]
@@ -317,7 +317,7 @@ class Families(Pass):
 def _orbit(
     symmetry: Symmetry, prop: Property, by_name: dict[tuple[object, ...], Property]
 ) -> dict[str, Renaming]:
-    """The properties that one becomes when members change places, and by which renaming."""
+    """Return the properties that one becomes when members change places, and by which renaming."""
     found: dict[str, Renaming] = {prop.name: {}}
     left = [(prop, dict[object, object]())]
     for here, renaming in left:

@@ -28,8 +28,8 @@ def save_trace(trace: Trace, file: str | Path) -> None:
 
 
 def _text(data: Mapping[str, Any]) -> str:
-    """A line for each field, state and step: Python's own indentation takes five times as long, and
-    twice the room.
+    """Return a line for each field, state and step: Python's own indentation takes five times
+    as long, and twice the room.
     """
     fields = [f"{_compact(name)}: {_lines(part)}" for name, part in data.items()]
     return "{\n " + ",\n ".join(fields) + "\n}\n"
@@ -46,7 +46,7 @@ def _compact(value: Any) -> str:
 
 
 def to_dict(trace: Trace) -> dict[str, Any]:
-    """The JSON object of a trace."""
+    """Return the JSON object of a trace."""
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -86,7 +86,7 @@ def _states(contents: Sequence[Content]) -> list[Any]:
 
 
 def _constant(value: Any) -> Any:
-    """A constant; what the state could not hold is kept as a person would type it."""
+    """Return a constant; what the state could not hold is kept as a person would type it."""
     try:
         return to_json(freeze(value))
     except (StatewalkError, TypeError):

@@ -180,7 +180,7 @@ def _read_choices(choices: Sequence[_Choice], classes: Classes) -> tuple[Choice,
 
 
 def read_json(file: Path) -> Any:
-    """The JSON of a file. Raises RunError[SW404], RunError[SW401]."""
+    """Return the JSON of a file. Raises RunError[SW404], RunError[SW401]."""
     if file.is_dir():
         inside = sorted(p.name for p in file.glob("*.trace.json"))
         listed = f"In it: {', '.join(inside[:8])}." if inside else "There is no trace in it."
@@ -208,7 +208,7 @@ def read_json(file: Path) -> Any:
 
 
 def not_a_trace(file: Path, why: str) -> RunError:
-    """The error of a file that holds no trace."""
+    """Return the error of a file that holds no trace."""
     return RunError(
         "SW401",
         f"{file} is not a trace that can be read: {why}.",

@@ -175,7 +175,7 @@ class Trace(OfKind):
         return True  # also where nothing had to happen
 
     def __str__(self) -> str:
-        """The steps, a line each, with what they changed below; reports show more."""
+        """Return the steps, a line each, with what they changed below; reports show more."""
         lines = ["0  init" + (f" ({self.initial + 1})" if self.initial else "")]
         for number, (step, found) in enumerate(self, 1):
             lines += [f"{number}  {step.label}", *(f"     {change}" for change in found)]
@@ -188,11 +188,11 @@ class Trace(OfKind):
         return str(named(_NOTEBOOK, "html_of")(self))
 
     def _repr_markdown_(self) -> str:
-        """The same as Markdown."""
+        """Return the same as Markdown."""
         return str(named(_NOTEBOOK, "fenced")(str(self)))
 
     def explore(self) -> ShownPage:
-        """The page to look at, within a notebook."""
+        """Return the page to look at, within a notebook."""
         page: ShownPage = named("statewalk.checker.page.html", "page")(self)
         return page
 
@@ -282,14 +282,14 @@ def take_step(model: Model, state: State, action: Action, choices: Sequence[int]
 
 
 def _alone(model: Model, view: TellingView) -> tuple[Choice, ...]:
-    """The choices with one option that the spec gives a name."""
+    """Return the choices with one option that the spec gives a name."""
     named = {name: value for (_, name), value in view.alone if name not in ("", "statement")}
     python = model.dialect == "python"
     return tuple(Choice(0, 1, value, name) for name, value in named.items() if python)
 
 
 def build(model: Model, finding: Finding, loop: int | None = None, *, told: bool = True) -> Trace:
-    """The trace of a finding; unless ``told``, without what properties say along it.
+    """Return the trace of a finding; unless ``told``, without what properties say along it.
 
     Raises:  EngineError[SW903] when the spec does not go that way
     """
@@ -333,13 +333,13 @@ def build(model: Model, finding: Finding, loop: int | None = None, *, told: bool
 
 
 def final_states(model: Model, finding: Finding) -> tuple[State, State]:
-    """The last state of a finding's trace that was completed, and the one before it."""
+    """Return the last state of a finding's trace that was completed, and the one before it."""
     states = states_of(model, finding)
     return states[-1], states[max(0, len(states) - 2)]
 
 
 def states_of(model: Model, finding: Finding) -> list[State]:
-    """The states of a finding's trace, as far as it was completed."""
+    """Return the states of a finding's trace, as far as it was completed."""
     states: list[State] = [model.initial_states[finding.initial]]
     for step in [*finding.steps, *([finding.failing] if finding.failing else [])]:
         taken = take_step(model, states[-1], model.actions[step.action], step.choices)
@@ -394,7 +394,7 @@ def _safe(text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """A text in a table of Markdown: nothing in it ends the cell or is markup."""
+    """Return a text in a table of Markdown: nothing in it ends the cell or is markup."""
     found = _safe(text)
     for sign in "\\`*_[]|~":
         found = found.replace(sign, f"&#{ord(sign)};")
@@ -460,12 +460,12 @@ Part = tuple[str, str]
 
 
 def label_of(trace: Trace, step: TraceStep) -> str:
-    """A step on one line."""
+    """Return a step on one line."""
     return "".join(text for text, _ in label_parts(trace, step))
 
 
 def label_parts(trace: Trace, step: TraceStep) -> list[Part]:
-    """The parts of a step's line."""
+    """Return the parts of a step's line."""
     parts: list[Part] = []
     actor = "" if step.actor is None else repr(step.actor)
     if actor := trace.names.get(actor.partition("#")[0], actor):

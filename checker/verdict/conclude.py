@@ -38,7 +38,7 @@ _MANY = 10**8  # states; of more, 64 bits miss one with a probability worth a wo
 def conclude(
     checked: judge.Checked, entry: EngineEntry, seconds: float, shown: Callable[[Run], str]
 ) -> Run:
-    """The run of a search that is over; ``shown`` gives its text."""
+    """Return the run of a search that is over; ``shown`` gives its text."""
     model, found = checked.model, checked.exploration
     results = judge.properties(checked)
     verdict = judge.verdict(checked, results)
@@ -119,7 +119,7 @@ def _failure(checked: judge.Checked, error: Finding, traces: dict[str, Trace]) -
 
 
 def _never(checked: judge.Checked) -> tuple[NeverFired, ...]:
-    """The actions that never fired, unless the search was cut short by what it found."""
+    """Return the actions that never fired, unless the search was cut short by what it found."""
     found = checked.exploration
     if found.stopped in ("violation", "error") or NO_ERROR in checked.findings:
         return ()
@@ -132,7 +132,7 @@ def _never(checked: judge.Checked) -> tuple[NeverFired, ...]:
 def _violations(
     checked: judge.Checked, results: tuple[PropertyResult, ...], traces: dict[str, Trace]
 ) -> tuple[Violation, ...]:
-    """The violated properties that have a trace, the shortest first."""
+    """Return the violated properties that have a trace, the shortest first."""
     violations = [
         violation_of(
             checked.model,
@@ -155,7 +155,8 @@ def violation_of(
     *,
     brief: bool = False,
 ) -> Violation:
-    """A violated property with what is false, what blocks a deadlock, what a lasso leaves out.
+    """Return a violated property with what is false, what blocks a deadlock, what a lasso
+    leaves out.
 
     If ``brief``, without what is false and what blocks.
     """
@@ -243,7 +244,7 @@ def _notices(
 
 
 def constant_json(value: Any) -> Any:
-    """A constant as the result shows it."""
+    """Return a constant as the result shows it."""
     try:
         return plain(freeze(value))
     except (StatewalkError, TypeError):
@@ -251,7 +252,7 @@ def constant_json(value: Any) -> Any:
 
 
 def _one_line(warning: SpecError) -> str:
-    """A warning of the spec without its excerpt: ``SW503 spec.py:3:1: ...``"""
+    """Return a warning of the spec without its excerpt: ``SW503 spec.py:3:1: ...``"""
     place = f"{warning.at}: " if warning.at else ""
     lines = "\n".join((place + warning.message, warning.why, warning.help)).splitlines()
     words = (line.strip() for line in (warning.code, *lines))

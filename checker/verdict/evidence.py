@@ -213,7 +213,7 @@ _ABOUT_MUTANTS = (
 
 
 def failure_of(model: Model, finding: Finding, trace: Trace) -> Failure:
-    """An exception of the spec, repeated to learn where it was raised."""
+    """Return an exception of the spec, repeated to learn where it was raised."""
     state, before = final_states(model, finding)
     error, where = finding.error, ""
     if trace.steps and not trace.steps[-1].completed and finding.failing is not None:
@@ -229,7 +229,7 @@ def failure_of(model: Model, finding: Finding, trace: Trace) -> Failure:
 
 
 def failed_assertion(model: Model, finding: Finding) -> Explanation | None:
-    """The ``assert`` that a step failed, and why it is false."""
+    """Return the ``assert`` that a step failed, and why it is false."""
     if finding.failing is None:
         return None
     state, _ = final_states(model, finding)
@@ -252,7 +252,7 @@ def failed_assertion(model: Model, finding: Finding) -> Explanation | None:
 
 
 def describe(error: BaseException | None, where: str, model: Model, trace: Trace) -> Failure:
-    """An exception in words."""
+    """Return an exception in words."""
     frames = user_frames(error, model)
     if isinstance(error, StatewalkError):
         places = (error.at,) if error.at is not None else frames
@@ -268,7 +268,9 @@ def describe(error: BaseException | None, where: str, model: Model, trace: Trace
 
 
 def user_frames(error: BaseException | None, model: Model) -> tuple[Span, ...]:
-    """The places of a traceback that lie in the spec's files, innermost last, repeats left out."""
+    """Return the places of a traceback that lie in the spec's files, innermost last, repeats
+    left out.
+    """
     places: dict[Span, None] = {}
     trace = error.__traceback__ if error is not None else None
     while trace is not None:
@@ -280,7 +282,7 @@ def user_frames(error: BaseException | None, model: Model) -> tuple[Span, ...]:
 
 
 def _within_itself(error: BaseException, model: Model) -> str:
-    """The mutant that was called while it ran, if one was."""
+    """Return the mutant that was called while it ran, if one was."""
     frames = [frame.f_code for frame, _ in walk_tb(error.__traceback__)]
     names = [code.co_name for code in frames if code.co_filename in model.sources]
     return next((mutant for mutant in model.mutants if names.count(mutant) > 1), "")

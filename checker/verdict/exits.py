@@ -20,7 +20,7 @@ INTERNAL = 70
 
 
 def exit_code(run: Run) -> int:
-    """The exit code of a check."""
+    """Return the exit code of a check."""
     if run.verdict == "error":
         return MISTAKE
     done = NOT_MET if refused_warnings(run) else HOLDS
@@ -32,7 +32,9 @@ def exit_code(run: Run) -> int:
 
 
 def faults(run: Run) -> frozenset[str]:
-    """The violated properties that count against a run: those that it was not expected to find."""
+    """Return the violated properties that count against a run: those that it was not expected
+    to find.
+    """
     violated = frozenset(p.name for p in run.properties if p.verdict == "violated")
     expect = run.evidence.expectation
     if expect is None:
@@ -45,7 +47,7 @@ def faults(run: Run) -> frozenset[str]:
 
 
 def refused_warnings(run: Run) -> tuple[str, ...]:
-    """The warnings that ``--strict`` does not let pass, where everything else is well."""
+    """Return the warnings that ``--strict`` does not let pass, where everything else is well."""
     if not run.evidence.options.strict or run.verdict == "error":
         return ()
     expected = run.evidence.expectation is not None
@@ -54,7 +56,7 @@ def refused_warnings(run: Run) -> tuple[str, ...]:
 
 
 def of_sweep(codes: list[int]) -> int:
-    """The exit code of several checks: that of the worst."""
+    """Return the exit code of several checks: that of the worst."""
     for code in (INTERNAL, MISTAKE, VIOLATED, NOT_MET, INCONCLUSIVE):
         if code in codes:
             return code

@@ -69,8 +69,8 @@ class Explanation:
 
 
 def explain(model: Model, finding: Finding) -> Explanation | None:
-    """The failing part of a finding's property in its last state (or step); None where it has no
-    text.
+    """Return the failing part of a finding's property in its last state (or step); None where
+    it has no text.
     """
     found = _explained(model, finding)
     if (found is None or not found.layers) and model.optimized and model.dialect == "python":
@@ -143,7 +143,7 @@ def explain_assert(
 
 
 def _by_elements(model: Model, prop: Property, state: State, before: State) -> Explanation | None:
-    """The first false element, for specs without Python text."""
+    """Return the first false element, for specs without Python text."""
     for element in prop.elements:
         old = PlainView(before) if prop.of_kind.over == "steps" else None
         try:
@@ -161,7 +161,7 @@ def _by_elements(model: Model, prop: Property, state: State, before: State) -> E
 
 
 def _globals_in(model: Model, state: State, text: str) -> Values:
-    """The values of the shared variables that a text speaks of."""
+    """Return the values of the shared variables that a text speaks of."""
     names = short_names(model)
     return tuple(
         (path[2], value)
@@ -171,7 +171,7 @@ def _globals_in(model: Model, state: State, text: str) -> Values:
 
 
 def _written(model: Model, element: Element) -> str:
-    """The text of an element as its author wrote it: a .fizz line was translated."""
+    """Return the text of an element as its author wrote it: a .fizz line was translated."""
     if element.span is not None and model.dialect == "fizz":
         return line_of(element.span.file, element.span.line).removeprefix("return ")
     return element.text
@@ -293,7 +293,7 @@ class _Follower:
     def _helper_of(
         self, node: ast.expr, scope: Mapping[str, Any]
     ) -> tuple[ast.Call, types.FunctionType] | None:
-        """The call of a function of the spec that an expression is, or denies."""
+        """Return the call of a function of the spec that an expression is, or denies."""
         call = node.operand if isinstance(node, ast.UnaryOp) else node
         if not isinstance(call, ast.Call):
             return None
@@ -320,7 +320,7 @@ class _Follower:
         follower.into(function, frame)
 
     def written(self, node: ast.AST) -> str:
-        """An expression as it stands in the spec, on one line."""
+        """Return an expression as it stands in the spec, on one line."""
         try:
             written = ast.get_source_segment("\n".join(lines_of(self.file)), node)
         except (IndexError, ValueError):
@@ -332,7 +332,9 @@ class _Follower:
 
 
 def _as_it_is_now(layer: Layer, model: Model, state: State) -> Layer:
-    """A layer with values instead of references: those can be read in the bound state only."""
+    """Return a layer with values instead of references: those can be read in the bound state
+    only.
+    """
     bindings, values = (
         tuple((name, value_of(thing, model, state)) for name, thing in named)
         for named in (layer.bindings, layer.values)
@@ -367,7 +369,7 @@ def _leads_on(node: ast.expr, truth: bool) -> bool:
 
 
 def _return_at(node: ast.FunctionDef, line: int) -> ast.Return | None:
-    """The return statement that spans a line."""
+    """Return the return statement that spans a line."""
     for found in ast.walk(node):
         if isinstance(found, ast.Return) and found.lineno <= line <= (found.end_lineno or line):
             return found
@@ -376,7 +378,7 @@ def _return_at(node: ast.FunctionDef, line: int) -> ast.Return | None:
 
 
 def _deciding_test(node: ast.FunctionDef, returned: ast.Return) -> ast.expr | None:
-    """The condition of the ``if`` whose body is a return statement."""
+    """Return the condition of the ``if`` whose body is a return statement."""
     for found in ast.walk(node):
         if isinstance(found, ast.If) and returned in found.body:
             return found.test

@@ -43,8 +43,8 @@ _STATES = 1000
 
 
 def guard_of(model: Model, action: Action, state: State, *, values: bool = True) -> Guard | None:
-    """The furthest line at which every way of taking an action ends in a state; None where it is
-    possible. Without ``values`` it is only said where.
+    """Return the furthest line at which every way of taking an action ends in a state; None
+    where it is possible. Without ``values`` it is only said where.
     """
     furthest: Guard | None = None
     for view in PlainView.runs(state):
@@ -68,7 +68,7 @@ def _further(one: Guard, other: Guard) -> Guard:
 def _guard(
     error: BaseException, model: Model, action: Action, view: PlainView, values: bool
 ) -> Guard:
-    """The innermost line of the spec that a traceback passes through, with its values."""
+    """Return the innermost line of the spec that a traceback passes through, with its values."""
     found = None
     trace = error.__traceback__
     while trace is not None:
@@ -95,7 +95,7 @@ def _column(trace: TracebackType) -> int:
 
 
 def _named(model: Model, action: Action, text: str, view: PlainView) -> tuple[tuple[str, Any], ...]:
-    """The variables, and the actor's fields, that a line of a text spec speaks of."""
+    """Return the variables, and the actor's fields, that a line of a text spec speaks of."""
     names, actor = short_names(model), action.actor
     found = []
     for path, value in content_of(model, apply_writes(view.base, view.writes)).items():
@@ -146,7 +146,7 @@ def condition_at(file: str, line: int) -> ast.expr | None:
 def never_fired(
     model: Model, fired: Iterable[int], distinct: int, *, whole: bool
 ) -> tuple[NeverFired, ...]:
-    """The actions of which no instance fired, each with the guard that got furthest.
+    """Return the actions of which no instance fired, each with the guard that got furthest.
 
     ``distinct`` states were searched, all there are if ``whole``. A small search of its own finds
     some of them again to try the actions in.
@@ -307,7 +307,7 @@ def roles_come(roles: list[Role]) -> bool:
 
 
 def family_of(prop: Property) -> str:
-    """The name under which those of all arguments go."""
+    """Return the name under which those of all arguments go."""
     return prop.name.partition("(")[0] if is_of_members(prop) else prop.name
 
 
@@ -320,7 +320,7 @@ def _any_true(model: Model, premises: dict[str, Property], state: Any) -> bool:
 
 
 def premise_of(model: Model, prop: Property) -> Property | None:
-    """The premise of an invariant as a witness to look for; None where its text has none."""
+    """Return the premise of an invariant as a witness to look for; None where its text has none."""
     node = function_at(prop.span.file, prop.span.line) if prop.span else None
     namespace = namespace_of(prop.whole, model)
     if node is None or namespace is None or prop.span is None:
@@ -347,7 +347,7 @@ def premise_of(model: Model, prop: Property) -> Property | None:
 
 
 def _text(node: ast.FunctionDef) -> ast.FunctionDef | None:
-    """The text that tells whether the premise of an invariant is met."""
+    """Return the text that tells whether the premise of an invariant is met."""
     made: ast.FunctionDef = copied(node)
     body = [*_met(made.body)]
     if None in body or not any(map(_says_when, body)):
@@ -368,7 +368,7 @@ def _function(made: ast.FunctionDef, namespace: dict[str, Any], file: str) -> Ca
 
 
 def _met(body: list[ast.stmt]) -> Iterator[ast.stmt | None]:
-    """Statements that return whether what was returned decides; None for what is not read."""
+    """Yield statements that return whether what was returned decides; None for what is not read."""
     for statement in body:
         match statement:
             case ast.Return(value=None | ast.Constant(value=False)):

@@ -76,7 +76,7 @@ class Checked:
 
 
 def known_names(model: Model) -> list[str]:
-    """The properties that can be asked for."""
+    """Return the properties that can be asked for."""
     built_in = [DEADLOCK, ASSERTION] if model.check_deadlock else [ASSERTION]
     return [*(p.name for p in model.properties), *built_in]
 
@@ -100,7 +100,7 @@ def uses_symmetry(model: Model, options: CheckOptions) -> bool:
 
 
 def properties(checked: Checked) -> tuple[PropertyResult, ...]:
-    """The verdict on each property that was asked for, in the order of the spec."""
+    """Return the verdict on each property that was asked for, in the order of the spec."""
     model = checked.model
     result = [_property(checked, p) for p in model.properties if checked.wants(p.name)]
     if model.check_deadlock and checked.wants(DEADLOCK):
@@ -147,8 +147,8 @@ def _built_in(checked: Checked, name: str, kind: str) -> PropertyResult:
 
 
 def verdict(checked: Checked, results: tuple[PropertyResult, ...]) -> RunVerdict:
-    """The verdict of the run. A property of which nothing is known leaves it open; liveness that
-    was not to be checked does only if there is nothing else.
+    """Return the verdict of the run. A property of which nothing is known leaves it open;
+    liveness that was not to be checked does only if there is nothing else.
     """
     if NO_ERROR in checked.findings:
         return "error"
@@ -163,7 +163,7 @@ def verdict(checked: Checked, results: tuple[PropertyResult, ...]) -> RunVerdict
 
 
 def actions(checked: Checked) -> tuple[ActionResult, ...]:
-    """Transitions by action, over all its instances, in the order of the spec."""
+    """Return transitions by action, over all its instances, in the order of the spec."""
     fired: Counter[str] = Counter()
     names = checked.model.action_names()
     for index, name in names.items():
@@ -259,7 +259,7 @@ def _counts_all(checked: Checked) -> bool:
 
 
 def _members(known: list[str], name: str) -> list[str]:
-    """The properties that a name means: the one of that name, else those of its family."""
+    """Return the properties that a name means: the one of that name, else those of its family."""
     return [n for n in known if n == name] or [n for n in known if n.partition("(")[0] == name]
 
 
@@ -270,7 +270,7 @@ def _is_partly_asked(checked: Checked, name: str | None) -> bool:
 
 
 def _named(name: str, results: tuple[PropertyResult, ...]) -> list[PropertyResult]:
-    """The results that a name means: its own, else those of its family."""
+    """Return the results that a name means: its own, else those of its family."""
     own = [r for r in results if r.name == name]
     return own or [r for r in results if r.name.partition("(")[0] == name]
 

@@ -88,18 +88,18 @@ class Run:
         return self.result.warnings
 
     def graph(self, folder: str | Path | None = None) -> StateGraph:
-        """All states and steps that were seen, as tables; in a ``folder``, or as long as somebody
-        has them. Raises RunError where no state graph can be written.
+        """Return all states and steps that were seen, as tables; in a ``folder``, or as long
+        as somebody has them. Raises RunError where no state graph can be written.
         """
         found: StateGraph = named("statewalk.checker.graph.relations", "graph_of_run")(self, folder)
         return found
 
     def states(self) -> Table:
-        """A table of the states: ``run.states().to_pandas()``. See `graph`."""
+        """Return a table of the states: ``run.states().to_pandas()``. See `graph`."""
         return self._graph.states()
 
     def steps(self) -> Table:
-        """A table of the steps between them. See `graph`."""
+        """Return a table of the steps between them. See `graph`."""
         return self._graph.steps()
 
     @cached_property
@@ -107,24 +107,24 @@ class Run:
         return self.graph()
 
     def explore(self) -> ShownPage:
-        """The page to look at, within a notebook."""
+        """Return the page to look at, within a notebook."""
         page: ShownPage = named("statewalk.checker.page.html", "page")(self)
         return page
 
     def of(self, name: str) -> PropertyResult:
-        """The result on one property. Raises KeyError."""
+        """Return the result on one property. Raises KeyError."""
         return self.result.of(name)
 
     def to_dict(self) -> dict[str, Any]:
-        """The result's JSON object as Python values."""
+        """Return the result's JSON object as Python values."""
         return self.result.to_dict()
 
     def to_json(self) -> str:
-        """The result's JSON object as text."""
+        """Return the result's JSON object as text."""
         return self.result.to_json()
 
     def with_files(self, folder: str, files: Mapping[str, str]) -> Run:
-        """The run with its folder, and the files of its traces by property."""
+        """Return the run with its folder, and the files of its traces by property."""
         named = tuple(replace(p, trace=files.get(p.name)) for p in self.properties)
         return replace(
             self,
@@ -133,7 +133,7 @@ class Run:
         )
 
     def with_unsaved(self, text: str) -> Run:
-        """The run with a warning of what could not be saved."""
+        """Return the run with a warning of what could not be saved."""
         notices = (*self.evidence.warnings, Notice("saving", "", text))
         return replace(
             self,
@@ -151,7 +151,7 @@ class Run:
         return pre_of(str(self))
 
     def _repr_markdown_(self) -> str:
-        """The same as Markdown."""
+        """Return the same as Markdown."""
         return fenced(str(self))
 
 
@@ -191,7 +191,9 @@ class PropertyResult(_Part, OfKind):
 
 
 def held_vacuously(properties: Iterable[PropertyResult]) -> dict[str, PropertyResult]:
-    """The properties that held vacuously, by name; those invariants that do together, by theirs."""
+    """Return the properties that held vacuously, by name; those invariants that do together,
+    by theirs.
+    """
     found: dict[str, PropertyResult] = {}
     for prop in properties:
         if prop.vacuous:
@@ -237,24 +239,24 @@ class Result(_Part):
         return self.holds if self.as_expected is None else self.as_expected
 
     def of(self, name: str) -> PropertyResult:
-        """The result on one property. Raises KeyError."""
+        """Return the result on one property. Raises KeyError."""
         for found in self.properties:
             if found.name == name:
                 return found
         raise KeyError(name)
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON object as Python values."""
+        """Return the JSON object as Python values."""
         data: dict[str, Any] = _plain(self)
         return data
 
     def to_json(self) -> str:
-        """The JSON object as text."""
+        """Return the JSON object as text."""
         return printable(json.dumps(self.to_dict(), indent=2, ensure_ascii=False))
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it."""
+    """Return a value as JSON has it."""
     if is_dataclass(value):
         return {f.name.rstrip("_"): _plain(getattr(value, f.name)) for f in fields(value)}
     if isinstance(value, tuple | list):
@@ -265,7 +267,7 @@ def _plain(value: Any) -> Any:
 
 
 def read_result(data: Mapping[str, Any]) -> Result:
-    """The result of which this is the JSON object. Raises ValueError for what is none."""
+    """Return the result of which this is the JSON object. Raises ValueError for what is none."""
     from pydantic import TypeAdapter  # it takes longer to load than most checks to be made
 
     given = {"schema_" if name == "schema" else name: part for name, part in data.items()}

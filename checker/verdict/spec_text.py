@@ -35,7 +35,7 @@ def _version(file: str) -> Version:
 
 
 def lines_of(file: str) -> tuple[str, ...]:
-    """The lines of a file; none when it cannot be read."""
+    """Return the lines of a file; none when it cannot be read."""
     return _lines(_version(file))
 
 
@@ -49,7 +49,7 @@ def _lines(version: Version) -> tuple[str, ...]:
 
 
 def line_of(file: str, number: int, column: int = 0) -> str:
-    """One line of a file, counted from 1, from a column on, without the blanks around it."""
+    """Return one line of a file, counted from 1, from a column on, without the blanks around it."""
     lines = lines_of(file)
     return lines[number - 1][column:].strip() if 0 < number <= len(lines) else ""
 
@@ -71,7 +71,7 @@ def _asserts(file: str) -> bool:
 
 
 def parsed(file: str) -> ast.Module | None:
-    """The syntax tree of a Python file; None for others."""
+    """Return the syntax tree of a Python file; None for others."""
     return _parsed(_version(file)) if file.endswith(".py") else None
 
 
@@ -84,7 +84,7 @@ def _parsed(version: Version) -> ast.Module | None:
 
 
 def function_at(file: str, line: int) -> ast.FunctionDef | None:
-    """The function whose ``def`` (or first decorator) is on a line."""
+    """Return the function whose ``def`` (or first decorator) is on a line."""
     tree = parsed(file)
     for node in ast.walk(tree) if tree is not None else ():
         if isinstance(node, ast.FunctionDef):
@@ -95,7 +95,9 @@ def function_at(file: str, line: int) -> ast.FunctionDef | None:
 
 
 def function_named(file: str, name: str, line: int) -> ast.FunctionDef | None:
-    """The function of a name in a file; of several, the one that starts nearest to a line."""
+    """Return the function of a name in a file; of several, the one that starts nearest to a
+    line.
+    """
     tree = parsed(file)
     found = [
         n
@@ -106,7 +108,7 @@ def function_named(file: str, name: str, line: int) -> ast.FunctionDef | None:
 
 
 def assert_at(file: str, line: int) -> ast.Assert | None:
-    """The innermost ``assert`` that spans a line of a Python file."""
+    """Return the innermost ``assert`` that spans a line of a Python file."""
     tree = parsed(file)
     found = [
         n
@@ -151,7 +153,7 @@ def captured(call: Callable[[], Any], name: str, file: str) -> Captured | None:
 def namespace_of(
     predicate: Callable[..., Any], model: Model, depth: int = 0
 ) -> dict[str, Any] | None:
-    """The globals of the spec's module in which a predicate was written."""
+    """Return the globals of the spec's module in which a predicate was written."""
     code = getattr(predicate, "__code__", None)
     if code is not None and code.co_filename in model.sources:
         return getattr(predicate, "__globals__", None)
@@ -165,13 +167,13 @@ def namespace_of(
 
 
 def evaluate(node: ast.expr, namespace: dict[str, Any], scope: Mapping[str, Any]) -> Any:
-    """The value of an expression of the spec in the state that is bound."""
+    """Return the value of an expression of the spec in the state that is bound."""
     known = {**namespace, **scope}  # in one: comprehensions look names up in globals only
     return eval(compiled(node, known), known)
 
 
 def compiled(node: ast.expr, known: dict[str, Any]) -> CodeType:
-    """An expression of the spec, to be evaluated with the names that are known."""
+    """Return an expression of the spec, to be evaluated with the names that are known."""
     tree = with_ordered_sets(ast.Expression(Old(node, known).visit(copied(node))))
     ast.fix_missing_locations(tree)
     return compile(tree, "<explanation>", "eval", optimize=WITH_ASSERTIONS)
@@ -180,7 +182,7 @@ def compiled(node: ast.expr, known: dict[str, Any]) -> CodeType:
 def values_in(
     node: ast.expr, namespace: dict[str, Any], scope: Mapping[str, Any]
 ) -> tuple[tuple[str, Any], ...]:
-    """The values of the operands in an expression, by their text; at most a handful."""
+    """Return the values of the operands in an expression, by their text; at most a handful."""
     found: dict[str, Any] = {}
     for part in _operands(node):
         text = _written(part)
@@ -196,7 +198,9 @@ def values_in(
 
 
 def _written(node: ast.expr) -> str:
-    """An expression as one writes it: ``sum(x for x in xs)`` needs one pair of parentheses."""
+    """Return an expression as one writes it: ``sum(x for x in xs)`` needs one pair of
+    parentheses.
+    """
     match node:
         case ast.Call(func=func, args=[ast.GeneratorExp() as over], keywords=[]):
             return ast.unparse(func) + ast.unparse(over)
@@ -225,7 +229,9 @@ def _operands(node: ast.expr) -> list[ast.expr]:
 
 
 def _side(node: ast.expr) -> list[ast.expr]:
-    """A side of a comparison; of a tuple or a list its parts, of a sum also what is added up."""
+    """Return a side of a comparison; of a tuple or a list its parts, of a sum also what is
+    added up.
+    """
     match node:
         case ast.Constant():
             return []

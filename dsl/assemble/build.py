@@ -99,7 +99,7 @@ def refuse_same_names_made(
 def make_instances(
     tree: SpecTree, function: Function, kind: PropertyKind, mistakes: Mistakes
 ) -> Iterator[Property]:
-    """One property per combination of arguments: ``p(Client#0)``, ``p(Client#1)``."""
+    """Yield one property per combination of arguments: ``p(Client#0)``, ``p(Client#1)``."""
     name, span = property_name(function.function), function.span()
     domains = domains_of(tree, function, mistakes)
     doc = ast.get_docstring(function.node) or ""
@@ -165,7 +165,7 @@ def _shown(names: tuple[str, ...]) -> str:
 def make_property(
     function: Function, kind: PropertyKind, elements: tuple[Element, ...]
 ) -> Property:
-    """A property from its function; one element where it was not split."""
+    """Return a property from its function; one element where it was not split."""
     name, text = property_name(function.function), Text(function)
     whole = checked(function.function, name, function.span())
     doc = ast.get_docstring(function.node) or ""
@@ -288,7 +288,7 @@ def _hints(tree: SpecTree, cls: type, mistakes: Mistakes) -> dict[str, Any]:
 
 
 def _domain(hint: Any) -> tuple[Domain, list[str]]:
-    """The domain of a field, and what else its annotation says of it."""
+    """Return the domain of a field, and what else its annotation says of it."""
     if hint is None:
         return ANYTHING, []
     if typing.get_origin(hint) is not typing.Annotated:

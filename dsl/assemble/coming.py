@@ -30,14 +30,16 @@ def come_and_go(tree: SpecTree) -> bool:
 
 
 def coming(values: Iterable[Any]) -> tuple[Role, ...]:
-    """Those of an actor and arguments that need not be there."""
+    """Return those of an actor and arguments that need not be there."""
     return tuple(v for v in values if isinstance(v, Role) and type(v)._room is not None)
 
 
 def in_a_step(
     tree: SpecTree, run: Callable[[], Any], needed: tuple[Role, ...]
 ) -> Callable[[], Any]:
-    """The run of an action: possible while those it ``needs`` are there, and whole after it."""
+    """Return the run of an action: possible while those it ``needs`` are there, and whole
+    after it.
+    """
     if not come_and_go(tree):
         return run
 
@@ -156,7 +158,7 @@ def may_mention(domain: Domain, above: tuple[type, ...] = ()) -> bool:
 
 
 def _roles_in(value: Any) -> tuple[Role, ...]:
-    """The roles that may come and go in a stored value, in order."""
+    """Return the roles that may come and go in a stored value, in order."""
     found = {(type(r).__name__, r.index): r for r in _inside(value)}
     return tuple(found[key] for key in sorted(found))
 

@@ -68,7 +68,10 @@ def _lose(names: Sequence[str], known: Mapping[tuple[int, str], Any], role: Role
 
 
 def crashes_of_roles(tree: SpecTree, fields: Fields, first: int) -> list[Action]:
-    """The crash of each instance that has something to lose. ``first``: number of the first one."""
+    """Return the crash of each instance that has something to lose.
+
+    ``first``: number of the first one.
+    """
     if not crash_alone(tree):
         return []
     made: list[Action] = []
@@ -199,7 +202,7 @@ class InitialStates:
         return state
 
     def _fix(self, states: list[dict[Path, Any]]) -> dict[Path, Any]:
-        """Fields that no action writes and all initial states agree on become constant."""
+        """Return fields that no action writes and all initial states agree on become constant."""
         fixed: dict[Path, Any] = {}
         for key in sorted(self.constant):
             field = self.fields[key]
@@ -226,7 +229,7 @@ class InitialStates:
 
 
 def _value_in(field: Field, role: Any, state: Mapping[Path, Any]) -> Any:
-    """The value of a field in a state; ABSENT where it has none."""
+    """Return the value of a field in a state; ABSENT where it has none."""
     path = field.path(role)
     return _value_of(field, role, {p: v for p, v in state.items() if p[: len(path)] == path})
 

@@ -130,7 +130,7 @@ class OwnProgram(Program):
         self._caller = function
 
     def callee(self, value: ast.expr | None) -> list[tree.Func]:
-        """The functions that a call, or ``yield from`` a call, may mean."""
+        """Return the functions that a call, or ``yield from`` a call, may mean."""
         if isinstance(value, ast.YieldFrom):
             value = value.value
         if not isinstance(value, ast.Call) or self._caller is None:
@@ -159,7 +159,7 @@ class OwnThreads(Threads):
         self.analyse()
 
     def body(self, node: tree.Func) -> Statements:
-        """The statements of a function, with a ``yield`` where a step ends."""
+        """Return the statements of a function, with a ``yield`` where a step ends."""
         self.pieces = OwnPieces(self.first)
         return self.function(node)
 
@@ -315,7 +315,7 @@ def expand_blocks(spec: SpecTree, mistakes: Mistakes, first: int = 1) -> None:
 
 
 def _with_body(function: Function, body: Statements) -> ast.FunctionDef:
-    """The definition of a function with another body."""
+    """Return the definition of a function with another body."""
     result = copied(function.node)
     own = function.body()
     text = result.body[: len(result.body) - len(own)]  # a doc-string
@@ -325,7 +325,7 @@ def _with_body(function: Function, body: Statements) -> ast.FunctionDef:
 
 
 def _heads(node: ast.stmt) -> list[ast.AST]:
-    """The expressions of a statement itself; all of one that is not looked into."""
+    """Return the expressions of a statement itself; all of one that is not looked into."""
     if isinstance(node, ast.If | ast.While):
         return [node.test]
     if isinstance(node, ast.For):

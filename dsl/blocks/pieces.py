@@ -72,7 +72,7 @@ class Pieces(ABC):
 
     # -- one of several, and all in any order ---------------------------------------------------
     def alternatives(self, made: list[Statements], at: ast.AST) -> Statements:
-        """One of several statements, chosen now."""
+        """Return one of several statements, chosen now."""
         word = self.fresh("branch")
         choice = self.any_of(self.numbers(len(made), at), at)
         return [statement("WORD = V", at, WORD=word, V=choice), *self._cases(word, made, at)]
@@ -94,7 +94,7 @@ class Pieces(ABC):
         return cases
 
     def in_any_order(self, made: list[Statements], stop: Statements, at: ast.AST) -> Statements:
-        """Each of several statements once; which comes next is chosen after a step ended.
+        """Return each of several statements once; which comes next is chosen after a step ended.
 
         A statement that jumps out, to a loop around them all, leaves the others undone.
         """
@@ -116,7 +116,7 @@ class Pieces(ABC):
         return [*gone.before(), everything, loop, *gone.after()]
 
     def turns_in_any_order(self, node: ast.For, body: Statements) -> Statements:
-        """A loop whose elements come in any order."""
+        """Return a loop whose elements come in any order."""
         rest, place = self.fresh("left"), self.fresh("at")
         target, elements = self.turns_head(node)
         names = {"LEFT": rest, "AT": place}
@@ -145,7 +145,7 @@ class _Gone:
         self.ways: set[int] = set()
 
     def noted(self, statements: Statements) -> Statements:
-        """The statements, in which a jump to the loop around says so and leaves this one."""
+        """Return the statements, in which a jump to the loop around says so and leaves this one."""
         result: Statements = []
         for node in statements:
             if isinstance(node, ast.Break | ast.Continue):
@@ -165,7 +165,7 @@ class _Gone:
         return [statement("WORD = 0", self.at, WORD=self.word)] if self.ways else []
 
     def after(self) -> Statements:
-        """The jumps, done where they lead."""
+        """Return the jumps, done where they lead."""
         return [
             statement(f"if WORD == {way}:\n {jump}", self.at, WORD=self.word)
             for way, jump in ((1, "break"), (2, "continue"))
@@ -298,7 +298,7 @@ class Notes:
         self._asked = False  # whether the end of the present action asks if it is a step
 
     def _note(self, word: str, at: ast.AST, *arguments: str) -> Statements:
-        """A note of the step about itself, where something asks for such notes."""
+        """Return a note of the step about itself, where something asks for such notes."""
         if self.pieces is None or not self.facts.noted:
             return []
         given = [constant(a, at) for a in arguments]
@@ -335,5 +335,5 @@ class Notes:
 
 
 def constant(value: object, at: ast.AST) -> ast.expr:
-    """A constant, placed somewhere."""
+    """Return a constant, placed somewhere."""
     return ast.copy_location(ast.Constant(value), at)  # type: ignore[arg-type]

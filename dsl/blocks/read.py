@@ -26,13 +26,15 @@ FLOWS: tuple[FlowName, ...] = ("atomic", "serial", "parallel", "oneof")
 
 
 def block_named(node: ast.expr, namespace: dict[str, Any]) -> FlowName | None:
-    """The flow whose block an expression is, called or not; None for any other expression."""
+    """Return the flow whose block an expression is, called or not; None for any other
+    expression.
+    """
     found = meaning(node.func if isinstance(node, ast.Call) else node, namespace)
     return BLOCKS.get(found) if callable(found) else None
 
 
 def flow_of(node: ast.stmt, namespace: dict[str, Any]) -> FlowName | None:
-    """The flow of a statement that is a block."""
+    """Return the flow of a statement that is a block."""
     if isinstance(node, ast.With) and len(node.items) == 1:
         return block_named(node.items[0].context_expr, namespace)
     return None
@@ -65,7 +67,7 @@ class Reader:
         self.namespace = function.module.namespace
 
     def read(self) -> tree.Func:
-        """The function as a node; statements that are no block keep their ``source``."""
+        """Return the function as a node; statements that are no block keep their ``source``."""
         node = self.function.node
         result = ast.copy_location(tree.Func(), node)
         result.name, result.args = self.function.qualified, node.args
@@ -148,7 +150,7 @@ def without_super(function: Function) -> None:
 
 
 def refused(function: Function, node: ast.AST, what: str, help: str = "") -> SpecError:
-    """The error of a place where a flow cannot stop."""
+    """Return the error of a place where a flow cannot stop."""
     return SpecError(
         "SW116",
         f"'{function.name}' cannot be suspended: {what}.",

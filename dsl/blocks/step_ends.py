@@ -66,7 +66,7 @@ class Threads(Notes):
         return any(id(f) in self.facts.flows for call in calls for f in self._callees(call))
 
     def reached(self) -> set[int]:
-        """Functions (by identity) that run as part of suspended actions, or keep notes."""
+        """Return functions (by identity) that run as part of suspended actions, or keep notes."""
         return set(self.facts.entered) if self.facts.flows or self.facts.noting else set()
 
     def _entered(self) -> list[tree.Act | tree.Func]:
@@ -75,7 +75,7 @@ class Threads(Notes):
 
     # -- functions ----------------------------------------------------------------------------
     def function(self, node: tree.Act | tree.Func) -> Statements:
-        """The statements of an action or function, with a ``yield`` where a step ends."""
+        """Return the statements of an action or function, with a ``yield`` where a step ends."""
         self._begin(node)
         entry = NOT_YET if isinstance(node, tree.Act) else self.facts.entered[id(node)]
         flow, kept = tree.flow_and_body(node)
@@ -104,18 +104,18 @@ class Threads(Notes):
         self._any_order = self._unsure = self._asked = False
 
     def status_after(self, node: ast.stmt, before: Status, act: tree.Act) -> Status:
-        """The status after a statement of an action in which no step ends."""
+        """Return the status after a statement of an action in which no step ends."""
         self._begin(act)
         self._loops.append(Loop())
         _, after = self.statement(node, "atomic", before, False)
         return (after - OVER) | ACTED if after & OVER else after
 
     def _never(self, at: ast.AST) -> Statements:
-        """A function of a name that others give way under is called as they are."""
+        """Return a function of a name that others give way under is called as they are."""
         return [statement("for _ in []:\n yield", at)]
 
     def flow(self, kept: Statements, flow: str, status: Status, more: bool, at: ast.AST) -> Made:
-        """The statements of a block with a flow of its own."""
+        """Return the statements of a block with a flow of its own."""
         if flow == "oneof":
             return self._oneof(kept, status, more, at)
         if flow == "parallel":
@@ -123,7 +123,7 @@ class Threads(Notes):
         return self.block(kept, flow, status, more)
 
     def block(self, statements: Statements, flow: str, status: Status, more: bool) -> Made:
-        """Statements in sequence. ``more``: text follows in the function."""
+        """Return statements in sequence. ``more``: text follows in the function."""
         kept = [s for s in statements if not is_text(s)]
         result: Statements = []
         for index, node in enumerate(kept):
@@ -173,7 +173,7 @@ class Threads(Notes):
 
     # -- statements -----------------------------------------------------------------------------
     def statement(self, node: ast.stmt, flow: str, status: Status, more: bool) -> Made:
-        """One statement and what its end does."""
+        """Return one statement and what its end does."""
         made, after = self._statement(node, flow, settled(status), more)
         return [*self._settled(status, node), *made], after
 
@@ -229,14 +229,16 @@ class Threads(Notes):
         return node.value if isinstance(node, ast.Assign | ast.Expr) else None
 
     def _callees(self, value: ast.expr | None) -> list[tree.Func]:
-        """The functions that a call may mean."""
+        """Return the functions that a call may mean."""
         found = self.program.callee(value)
         return self.program.nearer(found, value, self._node) if value is not None else []
 
     def _call(
         self, node: ast.stmt, callees: list[tree.Func], flow: str, before: Status, more: bool
     ) -> Made:
-        """A call statement: the called function may end the step, or leave that to the end here."""
+        """Return a call statement: the called function may end the step, or leave that to the
+        end here.
+        """
         known = [self.facts.ends.get(id(f), Ends()) for f in callees]
         for function in callees:
             now = self.facts.entered.get(id(function), NONE)
@@ -268,7 +270,7 @@ class Threads(Notes):
         return [*made, *stop], status
 
     def _translated(self, node: ast.stmt, flows: bool = False) -> Statements:
-        """A statement without steps in it, in the embedded language."""
+        """Return a statement without steps in it, in the embedded language."""
         if self.pieces is None:
             return [statement("pass", node)]
         return self.pieces.plain(node, flows)
@@ -356,7 +358,7 @@ class Threads(Notes):
         return [*forget, *self.pieces.alternatives(made, at)], after
 
     def _parallel(self, children: Statements, status: Status, more: bool, at: ast.AST) -> Made:
-        """Statements in any order: which comes next is chosen when the run goes on."""
+        """Return statements in any order: which comes next is chosen when the run goes on."""
         begin = self._forget(status, at)
         self._any_order = True
         if len(children) == 1:
@@ -403,7 +405,7 @@ class Threads(Notes):
 
 
 def _before_continues(body: Statements, extra: Statements) -> Statements:
-    """A body in which each ``continue`` of its loop comes after some statements."""
+    """Return a body in which each ``continue`` of its loop comes after some statements."""
     result: Statements = []
     for node in body:
         if isinstance(node, ast.Continue):
@@ -416,7 +418,9 @@ def _before_continues(body: Statements, extra: Statements) -> Statements:
 
 
 def _flow_in(child: ast.stmt) -> str:
-    """The flow of a statement in a parallel block: turns come in any order, the rest is atomic."""
+    """Return the flow of a statement in a parallel block: turns come in any order, the rest
+    is atomic.
+    """
     while isinstance(child, tree.Labelled):
         child = child.body[0]
     return "parallel" if isinstance(child, ast.For) else "atomic"

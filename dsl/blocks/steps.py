@@ -107,7 +107,7 @@ def next_turns(left: Any) -> Any:
 
 
 def turn_of(left: Any, chosen: Any) -> Any:
-    """The element of the chosen turn."""
+    """Return the element of the chosen turn."""
     return left[chosen] if isinstance(left, list) else chosen
 
 

@@ -147,7 +147,9 @@ class Compose(Node):
 
 
 def flow_and_body(node: Act | Func) -> tuple[FlowName, list[ast.stmt]]:
-    """The flow of a function, and its statements; where they are one block, those of the block."""
+    """Return the flow of a function, and its statements; where they are one block, those of
+    the block.
+    """
     flow, kept = node.flow or "serial", [s for s in node.body if not is_text(s)]
     while len(kept) == 1 and isinstance(kept[0], FlowBlock):
         flow, kept = kept[0].flow, [s for s in kept[0].body if not is_text(s)]

@@ -66,13 +66,13 @@ class _WithBlocks(Translation):
         return _Signs().visit(super().module())  # type: ignore[no-any-return]
 
     def nodes(self) -> Iterator[tree.Act | tree.Func]:
-        """The actions and functions."""
+        """Yield the actions and functions."""
         for node in walk(self.names.module):
             if isinstance(node, tree.Act | tree.Func):
                 yield node
 
     def threaded_functions(self) -> Places:
-        """The functions that take part in suspended runs."""
+        """Return the functions that take part in suspended runs."""
         reached = self.threads.reached() | self.threads.facts.flows
         twins = self.twins
         return frozenset(_place(n) for n in self.nodes() if id(n) in reached - twins)
@@ -186,7 +186,7 @@ def _place(node: ast.AST) -> tuple[int, int]:
 
 # -- whether it means the same -----------------------------------------------------------------
 def _differing(made: _WithBlocks, module: ast.Module, plain: ast.Module) -> Places:
-    """The functions of a module with blocks that do not become what they are without."""
+    """Return the functions of a module with blocks that do not become what they are without."""
     path = made.file + ".py"
     expected = {name: (node, at) for name, node, at in _functions(plain)}
     spec = read_tree(run_spec(parse_source(path, ast.unparse(module)), {}))
@@ -230,7 +230,9 @@ def _functions(module: ast.Module) -> Iterator[tuple[str, ast.FunctionDef, tuple
 
 
 def _normal(body: Statements, noted: bool) -> str:
-    """Statements as text, whatever the translation calls its own locals; notes where they count."""
+    """Return statements as text, whatever the translation calls its own locals; notes where
+    they count.
+    """
     alike = _Alike(noted)
     made = (alike.visit(copied(statement)) for statement in body)
     return "\n".join(ast.dump(node) for node in made if node is not None)
@@ -283,7 +285,7 @@ parameters of actions from roles.
 
 
 def convert(path: str) -> str:
-    """The text of a Python module that means what a .fizz file means.
+    """Return the text of a Python module that means what a .fizz file means.
 
     Raises:  RunError[SW302] for a file that cannot be read, RunError[SW150] for one of Python;
     SpecError for mistakes in it.
@@ -300,12 +302,12 @@ def convert(path: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Text that stays inside the quotes around it."""
+    """Return text that stays inside the quotes around it."""
     return text.replace("\\", "\\\\").replace('"""', "'''")
 
 
 def _title(text: str) -> str:
-    """The first line of comment, if the file begins with one."""
+    """Return the first line of comment, if the file begins with one."""
     for line in source_lines(text):
         stripped = line.strip()
         if stripped.startswith("#"):
@@ -318,7 +320,9 @@ def _title(text: str) -> str:
 
 
 def _layout(module: ast.Module, text: str) -> str:
-    """The module's text: blank lines around definitions, comments above what they precede."""
+    """Return the module's text: blank lines around definitions, comments above what they
+    precede.
+    """
     comments = _comments(text)
     parts: list[str] = []
     previous: ast.stmt | None = None
@@ -331,7 +335,7 @@ def _layout(module: ast.Module, text: str) -> str:
 
 
 def _gap(previous: ast.stmt | None, node: ast.stmt, note: str) -> str:
-    """The blank lines between two statements of a module."""
+    """Return the blank lines between two statements of a module."""
     if previous is None:
         return ""
     if any(isinstance(n, ast.ClassDef | ast.FunctionDef) for n in (previous, node)):
@@ -358,7 +362,7 @@ def _comments(text: str) -> dict[int, str]:
 
 
 def _wrapped(text: str) -> str:
-    """Text with long imports broken."""
+    """Return text with long imports broken."""
     lines = []
     for line in text.split("\n"):
         if line.startswith("from ") and len(line) > WIDTH:

@@ -90,7 +90,9 @@ class Names:
         return next((n for n in self.module.body if isinstance(n, tree.InitStanza)), None)
 
     def annotation(self, owner: str, name: str) -> str:
-        """The type of a state variable (owner empty) or of a role's field, if it is certain."""
+        """Return the type of a state variable (owner empty) or of a role's field, if it is
+        certain.
+        """
         kinds = self.kinds.get((owner, name), set())
         return SCALAR_KINDS.get(next(iter(kinds)), "Any") if len(kinds) == 1 else "Any"
 
@@ -100,7 +102,7 @@ def _is_state(decorator: ast.expr) -> bool:
 
 
 def targets_of(statement: ast.stmt) -> Iterator[ast.expr]:
-    """The single targets that a statement itself assigns to."""
+    """Yield the single targets that a statement itself assigns to."""
     found: list[ast.expr] = []
     if isinstance(statement, ast.Assign):
         found = list(statement.targets)
@@ -115,26 +117,26 @@ def targets_of(statement: ast.stmt) -> Iterator[ast.expr]:
 
 
 def all_targets(nodes: Iterable[ast.AST]) -> Iterator[ast.expr]:
-    """The targets of all statements, at any depth."""
+    """Yield the targets of all statements, at any depth."""
     for part in (part for node in nodes for part in walk(node)):
         if isinstance(part, ast.stmt):
             yield from targets_of(part)
 
 
 def stored_names(nodes: Iterable[ast.AST]) -> dict[str, None]:
-    """Names that statements assign to, at any depth; not those bound by comprehensions."""
+    """Return names that statements assign to, at any depth; not those bound by comprehensions."""
     return {t.id: None for t in all_targets(nodes) if isinstance(t, ast.Name)}
 
 
 def loop_names(nodes: Iterable[ast.AST]) -> set[str]:
-    """Names bound by loops and by choices with a block: always local."""
+    """Return names bound by loops and by choices with a block: always local."""
     parts = (part for node in nodes for part in walk(node))
     loops = (part for part in parts if isinstance(part, ast.For | tree.ChoiceBlock))
     return {t.id for loop in loops for t in targets_of(loop) if isinstance(t, ast.Name)}
 
 
 def body_of(block: list[ast.stmt]) -> list[ast.stmt]:
-    """A block without doc-strings; a block that is only a flow block is that block."""
+    """Return a block without doc-strings; a block that is only a flow block is that block."""
     kept = [s for s in block if not tree.is_text(s)]
     if len(kept) == 1 and isinstance(kept[0], tree.FlowBlock) and kept[0].flow == "atomic":
         return body_of(kept[0].body)
@@ -148,7 +150,7 @@ def is_one_block(block: list[ast.stmt]) -> bool:
 
 
 def parameters(arguments: ast.arguments) -> list[str]:
-    """All names of parameters."""
+    """Return all names of parameters."""
     found = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     found += [a for a in (arguments.vararg, arguments.kwarg) if a is not None]
     return [a.arg for a in found]
@@ -230,7 +232,7 @@ def _parameters(names: Names) -> None:
 
 
 def _written(part: ast.AST) -> Iterator[str]:
-    """The names that a node has, and texts: those may be names for getattr or record(**d)."""
+    """Yield the names that a node has, and texts: those may be names for getattr or record(**d)."""
     for word in ("id", "name", "attr", "arg", "value"):
         found = getattr(part, word, None)
         if isinstance(found, str):
@@ -327,7 +329,7 @@ def _reach(names: Names, roots: Iterable[ast.AST]) -> set[int]:
 
 
 def called_at_once(names: Names) -> set[int]:
-    """Functions (by identity) that are called where no step can end."""
+    """Return functions (by identity) that are called where no step can end."""
     roots = [
         node
         for node in walk(names.module)

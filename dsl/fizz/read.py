@@ -21,12 +21,12 @@ class FizzSpec:
 
 
 def parsed(path: str, text: str) -> ast.Module:
-    """The syntax tree of a specification, see `dsl.blocks.tree`."""
+    """Return the syntax tree of a specification, see `dsl.blocks.tree`."""
     return parse(split_front_matter(text)[0], path)
 
 
 def options_in(path: str, text: str) -> Options:
-    """The options of a specification with this text."""
+    """Return the options of a specification with this text."""
     _, front, line = split_front_matter(text)
     return read_options(path, front, line)
 

@@ -31,7 +31,7 @@ class Compiler(InOrder):
     """Compiles one function."""
 
     def run(self) -> FlowCode:
-        """The instructions, with what is live at each."""
+        """Return the instructions, with what is live at each."""
         self.block(copy.deepcopy(self.function.body()))
         self.emit("give", self.function.node, *self.expression(ast.Constant(None)))
         find_live(self.result.instructions)

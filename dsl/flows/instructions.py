@@ -63,7 +63,7 @@ class FlowCode:
         return at
 
     def resuming(self, at: int) -> int:
-        """The same after a stop: what goes on has not done anything yet."""
+        """Return the same after a stop: what goes on has not done anything yet."""
         while self.instructions[at].kind == "jump" or self.instructions[at].asks:
             at = self.instructions[at].to
         return at
@@ -112,7 +112,7 @@ def exposed(statements: list[ast.stmt], defined: frozenset[str]) -> tuple[set[st
 
 
 def certain(node: ast.AST) -> frozenset[str]:
-    """Names that a statement without blocks, or an expression, binds whenever it is done."""
+    """Return names that a statement without blocks, or an expression, binds whenever it is done."""
     match node:
         case ast.BoolOp(values=[first, *_]):
             return certain(first)
@@ -132,7 +132,7 @@ def certain(node: ast.AST) -> frozenset[str]:
 
 
 def unbound(*nodes: ast.AST) -> set[str]:
-    """Names that may have no value any more after some statements."""
+    """Return names that may have no value any more after some statements."""
     found = set()
     for node in nodes:
         for part in walk(node):
@@ -150,7 +150,9 @@ def binding_counts(function: ast.FunctionDef) -> Counter[str]:
 
 
 def closures(statement: ast.AST) -> dict[str, set[str]]:
-    """Names that get a function, or a generator, with the names around it that it looks at."""
+    """Return names that get a function, or a generator, with the names around it that it
+    looks at.
+    """
     found: dict[str, set[str]] = {}
     for node in walk(statement):
         if isinstance(node, ast.FunctionDef):

@@ -41,7 +41,7 @@ Fields = Mapping[tuple[str, str], Field]
 
 
 def keep(value: Any) -> Any:
-    """A local as a stored value: a reference as its place, anything else as a copy."""
+    """Return a local as a stored value: a reference as its place, anything else as a copy."""
     if isinstance(value, Reference) and type(value) is not FrozenSetReference:
         is_place = value._cell is None or isinstance(value._cell, Fixed)
         return _place_of(value) if is_place else _copy_of(own(freeze(value)))
@@ -147,7 +147,7 @@ def _is_there(value: Any, sub: Sub) -> bool:
 
 
 def told(value: Any) -> Any:
-    """A kept value for people: a place by its name."""
+    """Return a kept value for people: a place by its name."""
     if type(value) is not tuple:
         return value
     if value[:1] == (_PLACE,):

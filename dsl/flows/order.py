@@ -60,7 +60,9 @@ class InOrder:
         return len(self.result.instructions) - 1
 
     def expression(self, node: ast.expr) -> tuple[Code, list[str]]:
-        """A function of the locals that an expression uses; what it binds is bound before."""
+        """Return a function of the locals that an expression uses; what it binds is bound
+        before.
+        """
         if bound(node):
             node = self.saved(node)
         reads = sorted(free(node) & self.locals)
@@ -94,7 +96,7 @@ class InOrder:
         self.made += [(at, node) for node in statements]
 
     def saved(self, node: ast.expr) -> ast.Name:
-        """A local that has the value of an expression from here on."""
+        """Return a local that has the value of an expression from here on."""
         name = self.temporary("value")
         self.bind(name, node)
         return ast.copy_location(ast.Name(name, ast.Load()), node)
@@ -152,7 +154,7 @@ class InOrder:
             put(left if at == last else self.kept(left, bound(*later)))
 
     def kept(self, node: ast.expr, rebound: frozenset[str]) -> ast.expr:
-        """An expression whose value is that of a given one here, whatever comes after."""
+        """Return an expression whose value is that of a given one here, whatever comes after."""
         if self.stays(node, rebound):
             return node
         match node:
@@ -272,7 +274,7 @@ class InOrder:
         self.piece([with_places(one) for one in made])
 
     def flow_named(self, func: ast.expr) -> str:
-        """The name of the flow that a name stands for."""
+        """Return the name of the flow that a name stands for."""
         if not isinstance(func, ast.Name) or func.id in self.locals:
             what = f"it is not known which flow '{ast.unparse(func)}' is"
             help = "Call it by its name: yield from self.f(), or yield from f()."
@@ -302,7 +304,9 @@ class InOrder:
 
 
 def _binder(function: Function) -> Any:
-    """A function with the head of a given one: its arguments by name, as Python binds them."""
+    """Return a function with the head of a given one: its arguments by name, as Python binds
+    them.
+    """
     found = function.node.args
     words = [*found.posonlyargs, *found.args, found.vararg, *found.kwonlyargs, found.kwarg]
     text = ", ".join(f"{a.arg!r}: {a.arg}" for a in words if a is not None)
@@ -322,7 +326,7 @@ def _name(word: str, at: ast.AST) -> ast.Name:
 
 
 def _merged(node: ast.AST) -> list[ast.expr]:
-    """The parts that stand behind ``**``: what is in them by then counts."""
+    """Return the parts that stand behind ``**``: what is in them by then counts."""
     if isinstance(node, ast.Call):
         return [k.value for k in node.keywords if k.arg is None]
     if isinstance(node, ast.Dict):
@@ -331,7 +335,9 @@ def _merged(node: ast.AST) -> list[ast.expr]:
 
 
 def _parts(node: Any) -> list[tuple[ast.expr, Put]]:
-    """The expressions directly in a node, as Python evaluates them, each with how to replace it."""
+    """Return the expressions directly in a node, as Python evaluates them, each with how to
+    replace it.
+    """
     found: list[tuple[ast.expr, Put]] = []
     if isinstance(node, ast.Dict):
         for at, key in enumerate(node.keys):

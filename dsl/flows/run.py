@@ -310,7 +310,7 @@ class Flows:
     # -- suspending ------------------------------------------------------------------------------
 
     def frozen(self, frame: Frame) -> tuple[Any, ...]:
-        """A frame as a stored value, with the locals that are live."""
+        """Return a frame as a stored value, with the locals that are live."""
         live = frame.code.instructions[frame.at].live
         if "self" in frame.locals:
             live = live | {"self"}  # whose it is: a crash of that role ends it
@@ -318,7 +318,7 @@ class Flows:
         return (frame.code.name, frame.at, kept, frame.target)
 
     def thawed(self, stored: tuple[Any, ...]) -> Frame:
-        """A frame as it was when it was suspended; references are bound again."""
+        """Return a frame as it was when it was suspended; references are bound again."""
         name, at, kept, target = stored
         code = self.code[name]
         return Frame(code, at, {n: restored(v, self.fields) for n, v in kept}, target)
@@ -334,7 +334,7 @@ class Frame:
     target: str
 
     def value(self, one: Instruction) -> Any:
-        """The value of an instruction's code. A local without a value is one there too."""
+        """Return the value of an instruction's code. A local without a value is one there too."""
         assert one.code is not None
         missing = tuple(name for name in one.reads if name not in self.locals)
         run = one.code.lacking(missing) if missing else one.code.run

@@ -55,7 +55,7 @@ _Out = dict[Hashable, list[tuple[Hashable, Edge | None]]]
 def bc_edges(
     names: Iterable[Hashable], edges: Iterable[Edge], *, overlap: bool = False
 ) -> tuple[tuple[tuple[Hashable, str], tuple[Hashable, str], Edge | None], ...]:
-    """The begin-commit graph: (node, node, edge it stands for), nodes (name, "b") and "c".
+    """Return the begin-commit graph: (node, node, edge it stands for), nodes (name, "b") and "c".
 
     Each transaction begins before it commits; rw leads from begin to commit, every other kind
     from commit to begin. It has a cycle exactly when snapshot isolation is violated. With
@@ -78,7 +78,7 @@ def bc_edges(
 def find_cycle(
     names: Sequence[Hashable], edges: Sequence[Edge], *, serial: bool, overlap: bool = False
 ) -> Cycle:
-    """A shortest cycle: of any kind when `serial`, else one of the begin-commit graph."""
+    """Return a shortest cycle: of any kind when `serial`, else one of the begin-commit graph."""
     if serial:
         nodes: list[Hashable] = list(names)
         arcs: list[tuple[Hashable, Hashable, Edge | None]] = [(e[0], e[1], e) for e in edges]
@@ -99,7 +99,7 @@ def find_cycle(
 def _round_trip(
     start: Hashable, out: Mapping[Hashable, Sequence[tuple[Hashable, Edge | None]]]
 ) -> Cycle:
-    """The edges of a shortest way from a node back to itself; empty when there is none."""
+    """Return the edges of a shortest way from a node back to itself; empty when there is none."""
     came: dict[Hashable, tuple[Hashable, Edge | None]] = {}
     queue = deque([start])
     while queue and start not in came:
@@ -170,7 +170,7 @@ def adjacent_rw(cycle: Sequence[Edge]) -> bool:
 
 
 def weakest_rule(cycle: Sequence[Edge], asked: str, *, in_order: bool) -> str:
-    """The weakest rule that forbids a cycle; `asked` decides between parallel and prefix.
+    """Return the weakest rule that forbids a cycle; `asked` decides between parallel and prefix.
 
     `in_order`: the reader of the rw edge had already read from its overwriter (a cycle of two).
     """
@@ -260,7 +260,7 @@ Versions = Mapping[Any, Sequence[Hashable]]
 def dependencies(
     transactions: Iterable[Transaction], versions: Versions, *, nearest: bool = True
 ) -> tuple[Edge, ...]:
-    """The wr, ww and rw edges among committed transactions.
+    """Return the wr, ww and rw edges among committed transactions.
 
     With `nearest`, ww and rw lead to the next version only, which decides every level; without
     it to all later versions, which shows the shortest cycles.
@@ -367,7 +367,7 @@ def _missed_after_seen(transactions: Sequence[Transaction], versions: Versions) 
 
 
 def impossible_read(transactions: Sequence[Transaction]) -> Verdict | None:
-    """The first aborted (G1a) or intermediate (G1b) read among committed transactions."""
+    """Return the first aborted (G1a) or intermediate (G1b) read among committed transactions."""
     aborted = {t.name for t in transactions if t.aborted}
     for t in transactions:
         for read in t.reads:
@@ -385,7 +385,9 @@ def _named(
     rule: str,
     missed: set[Edge],
 ) -> Verdict:
-    """The verdict for the shortest of some cycles, the most specifically named among equals."""
+    """Return the verdict for the shortest of some cycles, the most specifically named among
+    equals.
+    """
     order = list(REFUTES)
     names = [classify(c, transactions, missed) for c in cycles]
     ranked = [(len(c), order.index(names[i]), i) for i, c in enumerate(cycles)]
@@ -403,7 +405,7 @@ def _named(
 
 
 def classify(cycle: Sequence[Edge], transactions: Iterable[Transaction], missed: set[Edge]) -> str:
-    """The most specific name of one cycle, from its edges and who wrote what.
+    """Return the most specific name of one cycle, from its edges and who wrote what.
 
     `missed` are the rw edges of reads that do not come before every read from the overwriter.
     """
@@ -426,7 +428,7 @@ def classify(cycle: Sequence[Edge], transactions: Iterable[Transaction], missed:
 def _single(
     cycle: Sequence[Edge], by_name: Mapping[Hashable, Transaction], missed: set[Edge]
 ) -> str:
-    """The name of a cycle with exactly one rw edge."""
+    """Return the name of a cycle with exactly one rw edge."""
     at = next(i for i, e in enumerate(cycle) if e.kind == "rw")
     rw, rest = cycle[at], [*cycle[at + 1 :], *cycle[:at]]
     reader, writer = by_name[rw.before], by_name[rw.after]
@@ -445,7 +447,9 @@ def _single(
 def version_orders(
     writers: Sequence[Hashable], before: Iterable[tuple[Hashable, Hashable]]
 ) -> list[tuple[Hashable, ...]]:
-    """Every order of the writers of one key that respects the pairs; for small numbers only."""
+    """Return every order of the writers of one key that respects the pairs; for small numbers
+    only.
+    """
     return list(each_version_order(writers, set(before)))
 
 

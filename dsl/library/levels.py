@@ -93,7 +93,7 @@ LEVELS: dict[str, Level] = {level.name: level for level in _ALL}
 
 
 def weaker(name: str) -> frozenset[str]:
-    """Every level that `name` implies, itself included."""
+    """Return every level that `name` implies, itself included."""
     return frozenset({name}).union(*(weaker(below) for below in LEVELS[name].implies))
 
 
@@ -103,12 +103,12 @@ def implies(strong: str, weak: str) -> bool:
 
 
 def strongest(names: Iterable[str]) -> list[str]:
-    """The levels among `names` that no other one of them implies."""
+    """Return the levels among `names` that no other one of them implies."""
     among = set(names)
     return [n for n in LEVELS if n in among and not any(implies(m, n) for m in among - {n})]
 
 
 def weakest(names: Iterable[str]) -> list[str]:
-    """The levels among `names` that imply no other one of them."""
+    """Return the levels among `names` that imply no other one of them."""
     among = set(names)
     return [n for n in LEVELS if n in among and not any(implies(n, m) for m in among - {n})]

@@ -60,12 +60,14 @@ def did(session: Scalar, name: Scalar, ops: Iterable[Op]) -> Did:
 
 
 def ended(events: Iterable[Event]) -> tuple[Scalar, ...]:
-    """The transactions that committed, aborted or crashed, in the order in which they did."""
+    """Return the transactions that committed, aborted or crashed, in the order in which they
+    did.
+    """
     return tuple(name for what, name in events if what in ENDS)
 
 
 def from_events(events: Sequence[Event], work: Iterable[Did]) -> tuple[Recorded, ...]:
-    """The history of what transactions did, from all events in their order.
+    """Return the history of what transactions did, from all events in their order.
 
     An event is begin, commit, abort, crash (an abort that no client is told of), or recover (a
     commit that none is told of); others only have their place in the order. Transactions without a
@@ -116,12 +118,12 @@ def version_order(events: Iterable[Event], work: Iterable[Did]) -> dict[Scalar, 
 
 
 def _keys_written(ops: Iterable[Op]) -> list[Scalar]:
-    """Each key that was written, once, in order; strings after numbers."""
+    """Return each key that was written, once, in order; strings after numbers."""
     return sorted({op[1] for op in ops if op[0] == "w"}, key=lambda k: (isinstance(k, str), k))
 
 
 def judged(events: Sequence[Event], work: Sequence[Did], level: str) -> Verdict:
-    """The verdict on a history whose version order is known; what still runs is left out.
+    """Return the verdict on a history whose version order is known; what still runs is left out.
 
     Raises:  KeyError for a value that nobody wrote.
     """
@@ -129,8 +131,8 @@ def judged(events: Sequence[Event], work: Sequence[Did], level: str) -> Verdict:
 
 
 def transactions(history: Sequence[Recorded]) -> tuple[Transaction, ...]:
-    """The transactions that ended. Their reads from those that did not are left out, unless they
-    are overwritten by now: whatever becomes of the writer, such a read is intermediate.
+    """Return the transactions that ended. Their reads from those that did not are left out,
+    unless they are overwritten by now: whatever becomes of the writer, such a read is intermediate.
     """
     last: dict[tuple[Any, Any], Any] = {}
     writers: dict[tuple[Any, Any], Any] = {}

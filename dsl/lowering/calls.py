@@ -146,7 +146,7 @@ def _change_part(
 
 
 def _fitting(change: Callable[[Any], Any], domain: Domain, place: str, old: Any) -> Any:
-    """A value changed, where the result is one that the place may hold."""
+    """Return a value changed, where the result is one that the place may hold."""
     new = freeze(change(old))
     if not domain.admits(new):
         raise outside(place, new, domain)
@@ -217,5 +217,5 @@ _NEW = _given(list, ())[1]
 
 
 def bound_locals(found: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """The locals that a piece of a flow has bound."""
+    """Return the locals that a piece of a flow has bound."""
     return {n: found[n] for n in names if n in found}

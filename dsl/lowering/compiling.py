@@ -17,7 +17,7 @@ RUNTIME = "__sw__"
 
 
 def runtime_call(name: str, arguments: list[Any]) -> ast.Call:
-    """A call of a function of `dsl.lowering.calls`."""
+    """Return a call of a function of `dsl.lowering.calls`."""
     return ast.Call(ast.Attribute(ast.Name(RUNTIME, ast.Load()), name, ast.Load()), arguments, [])
 
 

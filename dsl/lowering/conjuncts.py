@@ -26,7 +26,7 @@ Environment = dict[str, Any]
 
 
 def split_property(lowering: Lowering, function: Function) -> tuple[Element, ...]:
-    """The elements of an invariant; empty where it stays whole."""
+    """Return the elements of an invariant; empty where it stays whole."""
     body = function.body()
     if len(body) != 1 or not isinstance(body[0], ast.Return) or body[0].value is None:
         return ()
@@ -45,7 +45,7 @@ class _Splitter:
         self.eager = False  # a list is made whole before one looks whether all of it is true
 
     def split(self, node: ast.expr, environment: Environment, *, as_bool: bool) -> list[Element]:
-        """Elements for one conjunct, with the loop variables bound so far."""
+        """Return elements for one conjunct, with the loop variables bound so far."""
         if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
             return [
                 e for value in node.values for e in self.split(value, environment, as_bool=as_bool)
@@ -206,7 +206,7 @@ def _is_clear(inner: ast.GeneratorExp | ast.ListComp, environment: Environment) 
 
 
 def checked(predicate: Callable[[], bool], name: str, span: Span | None) -> Callable[[], bool]:
-    """A predicate that insists on a bool. Raises SpecError[SW207]."""
+    """Return a predicate that insists on a bool. Raises SpecError[SW207]."""
 
     def holds() -> bool:
         result = predicate()

@@ -139,7 +139,7 @@ class Rewriter(Transformer):
         return callee is not None and self._rememberable(callee)
 
     def callee(self, func: ast.expr) -> Function | None:
-        """The spec function that a call certainly means, or one of its equals by name."""
+        """Return the spec function that a call certainly means, or one of its equals by name."""
         effects = self.lowering.effects
         if isinstance(func, ast.Name) and func.id not in self.locals:
             return effects.function_of(self.function.module.namespace.get(func.id))

@@ -69,7 +69,7 @@ _NO_IMPORTS = ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign | ast.
 
 
 def _imported(checked: Checked) -> dict[str, str]:
-    """Names that the module or function imports → where they come from."""
+    """Return names that the module or function imports → where they come from."""
     found: dict[str, str] = {}
     top = checked.function.module.source.tree.body
     outside = [s for s in top if not isinstance(s, _NO_IMPORTS)]
@@ -228,7 +228,7 @@ class _Asked:
         self.names = around(function.node, function.module.namespace, self.locals)
 
     def of(self, node: ast.AST, is_property: bool) -> Iterator[ast.expr]:
-        """The expressions in a node of which only the truth counts."""
+        """Yield the expressions in a node of which only the truth counts."""
         match node:
             case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
                 yield from _parts(test)

@@ -102,7 +102,7 @@ def check_equal(tree: SpecTree, _: Effects, mistakes: Mistakes) -> None:
 
 
 def _word(node: ast.AST) -> str:
-    """The name that a node says, if it says one."""
+    """Return the name that a node says, if it says one."""
     words = (getattr(node, field, None) for field in ("id", "attr", "arg", "name"))
     return next((word for word in words if isinstance(word, str)), "")
 
@@ -147,7 +147,9 @@ def _check_class(tree: SpecTree, cls: type, mistakes: Mistakes) -> None:
 
 
 def _unfit(tree: SpecTree, hint: Any) -> Any:
-    """The part of a type of which the state can hold no value, or that says nothing; else None."""
+    """Return the part of a type of which the state can hold no value, or that says nothing;
+    else None.
+    """
     hint = meant_by(hint)
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Annotated:
@@ -243,13 +245,13 @@ def _check_choice(checked: Checked, node: ast.Call, scope: Scope) -> None:
 
 
 def _others(name: str, known: list[str]) -> str:
-    """The method that may be meant, else those there are."""
+    """Return the method that may be meant, else those there are."""
     said = did_you_mean(name, known, quoted=True)
     return said.partition(" (also")[0] if said.startswith("Did") else f"It has: {', '.join(known)}."
 
 
 def _declared_kind(checked: Checked, node: ast.expr, scope: Scope) -> type | None:
-    """The class of what a field, or a part of one, holds, where its type says so."""
+    """Return the class of what a field, or a part of one, holds, where its type says so."""
     at: ast.expr = node
     while isinstance(at, ast.Subscript) and not isinstance(at.slice, ast.Slice):
         at = at.value

@@ -47,7 +47,7 @@ def check_property(checked: Checked) -> None:
 
 
 def _statement(function: ast.FunctionDef, node: ast.AST) -> ast.AST:
-    """The simple statement that a node is in."""
+    """Return the simple statement that a node is in."""
     for statement in walk(function):
         if isinstance(
             statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Delete | ast.Expr
@@ -106,7 +106,7 @@ def _check_element(
 
 
 def _domain(checked: Checked, target: ast.expr, scope: Scope) -> Domain | None:
-    """The finite or plain domain of a field that is assigned."""
+    """Return the finite or plain domain of a field that is assigned."""
     if not isinstance(target, ast.Attribute):
         return None
     cls = spec_class(checked.types.of(target.value, scope))
@@ -122,7 +122,7 @@ def _domain(checked: Checked, target: ast.expr, scope: Scope) -> Domain | None:
 
 
 def _constant(node: ast.expr) -> tuple[Any] | None:
-    """The value of a literal scalar, in a tuple; None for any other expression."""
+    """Return the value of a literal scalar, in a tuple; None for any other expression."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         inner = _constant(node.operand)
         return (-inner[0],) if inner and type(inner[0]) is int else None
@@ -216,7 +216,7 @@ def _check_keywords(checked: Checked, node: ast.Call, scope: dict[str, Any]) -> 
 
 
 def _family_fields(cls: type, *, down: bool) -> list[str]:
-    """The fields of a class, with those of its subclasses if it goes ``down``."""
+    """Return the fields of a class, with those of its subclasses if it goes ``down``."""
     family = [cls, *(_subclasses(cls) if down else ())]
     return list(dict.fromkeys(n for c in family for n in getattr(c, "_fields", ())))
 

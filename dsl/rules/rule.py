@@ -62,7 +62,7 @@ class Checked:
 
 
 def attribute_name(node: ast.Attribute) -> ast.expr:
-    """A node that stands for the name behind the dot, for the caret."""
+    """Return a node that stands for the name behind the dot, for the caret."""
     end = node.end_col_offset or 0
     name = ast.Name(node.attr, ast.Load())
     name.lineno = name.end_lineno = node.end_lineno or node.lineno
@@ -71,6 +71,6 @@ def attribute_name(node: ast.Attribute) -> ast.expr:
 
 
 def shortened(node: ast.AST) -> str:
-    """The text of a node, first line only, cut in the end."""
+    """Return the text of a node, first line only, cut in the end."""
     text = ast.unparse(node).partition("\n")[0]
     return text if len(text) <= 60 else text[:57] + "..."

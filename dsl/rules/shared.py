@@ -162,7 +162,7 @@ def changed_in(node: ast.AST) -> ast.expr | None:
 
 
 def _changed(node: ast.AST) -> ast.Name | None:
-    """The name at the root of a place that is changed."""
+    """Return the name at the root of a place that is changed."""
     at: Any = changed_in(node)
     while isinstance(at, ast.Attribute | ast.Subscript):
         at = at.value
@@ -219,7 +219,7 @@ def _check_caches(
 
 
 def _cached_properties(node: ast.AST, module: SpecModule, effects: Effects) -> Iterator[Function]:
-    """Those of a class."""
+    """Yield those of a class."""
     owner = module.namespace.get(node.name) if isinstance(node, ast.ClassDef) else None
     body = node.body if isinstance(node, ast.ClassDef) and isinstance(owner, type) else []
     for item in statements(body):
@@ -231,7 +231,7 @@ def _cached_properties(node: ast.AST, module: SpecModule, effects: Effects) -> I
 
 
 def _cached_by(node: ast.expr, module: SpecModule, effects: Effects) -> Iterator[Function]:
-    """The function that an expression makes a cache of."""
+    """Yield the function that an expression makes a cache of."""
     if not isinstance(node, ast.Call) or not node.args:
         return
     maker = node.func.func if isinstance(node.func, ast.Call) else node.func

@@ -97,7 +97,9 @@ def warn_of_old(checked: Checked) -> None:
 
 
 def _elements_of_old(function: ast.AST, namespace: dict[str, Any]) -> Iterator[ast.AST]:
-    """The mentions of what a loop takes out of ``old(...)``, where ``old`` does not ask again."""
+    """Yield the mentions of what a loop takes out of ``old(...)``, where ``old`` does not ask
+    again.
+    """
     for node in walk(function):
         loops = [node] if isinstance(node, ast.For) else getattr(node, "generators", [])
         taken = {n.id for loop in loops if is_old(loop.iter, namespace)
@@ -151,7 +153,7 @@ def _only_written(node: ast.expr, parents: dict[ast.AST, ast.AST]) -> bool:
 
 
 def _annotated(tree: SpecTree, word: str) -> set[tuple[str, str]]:
-    """The fields whose type says a word, which `dsl.words.declare` defines."""
+    """Return the fields whose type says a word, which `dsl.words.declare` defines."""
     found = set()
     for cls in tree.roles:
         try:
@@ -204,7 +206,7 @@ def warn_of_constants(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> N
 
 
 def _changed(tree: SpecTree) -> Iterator[tuple[str, Span]]:
-    """The constants that have another value than the text says, and where it says so."""
+    """Yield the constants that have another value than the text says, and where it says so."""
     for module in tree.loading.modules:
         for node in module.source.tree.body if tree.loading.given else ():
             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):

@@ -48,7 +48,7 @@ _RANK: dict[Effect, int] = {"pure": 0, "reads": 1, "effects": 2}
 
 
 def join(a: Effect, b: Effect) -> Effect:
-    """The stronger of two effects."""
+    """Return the stronger of two effects."""
     return a if _RANK[a] >= _RANK[b] else b
 
 
@@ -95,7 +95,7 @@ class Effects:
                     changed = True
 
     def of(self, function: Function) -> Effect:
-        """The effect of calling a function."""
+        """Return the effect of calling a function."""
         return self._effects[id(function)]
 
     def adopt(self, function: Function) -> Function:
@@ -115,7 +115,7 @@ class Effects:
         return self._joined(parts)
 
     def of_part(self, node: ast.AST, function: Function) -> Effect:
-        """The effect of evaluating a part of a function."""
+        """Return the effect of evaluating a part of a function."""
         return self._joined(self._scans[id(function)].causes(node))
 
     def why(
@@ -132,12 +132,14 @@ class Effects:
                     yield from self.why(callee, (*way, callee), seen)
 
     def callees(self, node: ast.Call, function: Function, *, sure: bool = False) -> list[Function]:
-        """The functions of the spec that a call may reach; ``sure``: it is no call of Python's."""
+        """Return the functions of the spec that a call may reach; ``sure``: it is no call of
+        Python's.
+        """
         causes = self._scans[id(function)].call(node)
         return [f for cause in causes if not (sure and cause.unsure) for f in cause.callees]
 
     def reached_from(self, function: Function, *, sure: bool = False) -> list[Function]:
-        """A function and all that it may call, directly or not; ``sure``: not by Python."""
+        """Return a function and all that it may call, directly or not; ``sure``: not by Python."""
         found, pending = {id(function): function}, [function]
         while pending:
             for cause in self.causes[id(pending.pop())]:
@@ -159,7 +161,7 @@ class Effects:
         return known
 
     def reachable(self) -> set[int]:
-        """The ids of the functions that the checker may call."""
+        """Return the ids of the functions that the checker may call."""
         found: set[int] = set()
         for function in self.tree.functions:
             if function.marks or function.function in self.tree.led:
@@ -179,7 +181,7 @@ class Effects:
         return self._scans[id(function)].types
 
     def function_of(self, value: Any) -> Function | None:
-        """The spec function behind a value of a namespace."""
+        """Return the spec function behind a value of a namespace."""
         return self._by_function.get(id(attribute(value, "__func__", value)))
 
     def _joined(self, causes: Any) -> Effect:
@@ -281,7 +283,7 @@ class _Scan:
         return self._value_call(node, self.namespace.get(name, getattr(builtins, name, None)), text)
 
     def _value_call(self, node: ast.Call, value: Any, text: str) -> Cause:
-        """A call of a value that is known."""
+        """Return a call of a value that is known."""
         function = self.effects.function_of(value)
         if function is not None:
             return Cause(node, "pure", text, callees=(function,))
@@ -327,14 +329,14 @@ class _Scan:
         return Cause(node, "effects", text, known=False)
 
     def methods(self, node: ast.Attribute) -> tuple[Function, ...]:
-        """The functions of the spec that an attribute may mean."""
+        """Return the functions of the spec that an attribute may mean."""
         found = self.effects.methods(node.attr, self.types.receiver(node.value))
         if found and self._is_fresh(node.value):
             found = [f for f in found if f.owner and not issubclass(f.owner, Role)]
         return () if found and is_plain(node.value, self.types) else tuple(found)
 
     def passed(self, node: ast.Call) -> Iterator[Cause]:
-        """Functions that are handed on, and may be called; `enabled` only asks about them."""
+        """Yield functions that are handed on, and may be called; `enabled` only asks about them."""
         called = meaning(node.func, self.namespace)
         if called is enabled or called is next_steps:
             return

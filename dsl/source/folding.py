@@ -78,7 +78,7 @@ class _Fold(Transformer):
 
 
 def known(node: ast.expr, meanings: Mapping[str, Any]) -> tuple[Any] | None:
-    """The value of an expression over constants, boxed; None where it is not one."""
+    """Return the value of an expression over constants, boxed; None where it is not one."""
     names: dict[str, Any] = {}
     for part in walk(node):
         if not isinstance(part, _FOLDABLE):
@@ -178,7 +178,7 @@ class Asked:
             self._visit(part, namespace)
 
     def _taken(self, node: ast.If | ast.IfExp, namespace: Mapping[str, Any]) -> list[ast.AST]:
-        """Its test, and the branch that is taken, or both."""
+        """Return its test, and the branch that is taken, or both."""
         found = known(node.test, namespace)
         branches = [node.body, node.orelse] if found is None else [
             node.body if found[0] else node.orelse
@@ -186,7 +186,7 @@ class Asked:
         return [node.test, *(p for b in branches for p in (b if isinstance(b, list) else [b]))]
 
     def _needed(self, node: ast.BoolOp, namespace: Mapping[str, Any]) -> list[ast.AST]:
-        """The operands up to the one that decides."""
+        """Return the operands up to the one that decides."""
         parts: list[ast.AST] = []
         for value in node.values:
             parts.append(value)

@@ -49,7 +49,7 @@ _CALLING = {
 
 
 def called_back(node: ast.Call) -> Iterator[ast.expr]:
-    """The arguments that are functions for the callee to call."""
+    """Yield the arguments that are functions for the callee to call."""
     name = getattr(node.func, "id", None) or getattr(node.func, "attr", "")
     if name in _CALLING:
         at = _CALLING[name]
@@ -94,12 +94,16 @@ _DISPLAYS = (
 
 
 def own_nodes(function: ast.FunctionDef) -> list[ast.AST]:
-    """The nodes of a body; decorators, defaults and annotations of the function are left out."""
+    """Return the nodes of a body; decorators, defaults and annotations of the function are
+    left out.
+    """
     return [node for statement in function.body for node in walk(statement)]
 
 
 def nested_functions(function: ast.FunctionDef) -> set[str]:
-    """Names of functions defined within, or of lambdas bound to a local, and of nothing else."""
+    """Return names of functions defined within, or of lambdas bound to a local, and of
+    nothing else.
+    """
     nodes = own_nodes(function)
     found = {n.name for n in nodes if isinstance(n, ast.FunctionDef)}
     others = arguments(function.args)
@@ -181,7 +185,9 @@ _BESIDES = {
 
 
 def called_by_python(node: ast.AST) -> Iterator[str]:
-    """The methods by which a class may answer an operator, a statement or a builtin function."""
+    """Yield the methods by which a class may answer an operator, a statement or a builtin
+    function.
+    """
     words = [type(node).__name__.lower()]
     match node:
         case ast.BinOp(op=op) | ast.AugAssign(op=op):

@@ -274,7 +274,7 @@ class Loading:
         )
 
     def _private(self, name: str) -> types.ModuleType:
-        """A module that is run as part of the spec, and a package around such a one."""
+        """Return a module that is run as part of the spec, and a package around such a one."""
         if name not in self.by_name:
             file = None if is_ours(name) else file_of(name, self.folder)
             if is_ours(name):  # a copy: what is run privately below it is nobody else's
@@ -370,7 +370,7 @@ def loading_of(
     assuming: bool = True,
     stand_ins: Mapping[tuple[str, int], StandIn] | None = None,
 ) -> Loading:
-    """A load of a spec that is still to `start`."""
+    """Return a load of a spec that is still to `start`."""
     path = Path(source.path)
     root, _ = place_in_packages(path)
     return Loading(

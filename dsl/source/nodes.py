@@ -40,14 +40,17 @@ _FIELDS = _Fields({ast.Constant: (), ast.Global: (), ast.Nonlocal: (), ast.alias
 
 
 def walk(root: ast.AST) -> list[ast.AST]:
-    """A node and all nodes below it, those nearer first. `ast.Load` and its like are left out."""
+    """Return a node and all nodes below it, those nearer first.
+
+    `ast.Load` and its like are left out.
+    """
     found = [root]
     _add_parts(found, found)
     return found
 
 
 def parts_of(node: ast.AST) -> list[ast.AST]:
-    """The nodes directly below a node. `ast.Load` and its like are left out."""
+    """Return the nodes directly below a node. `ast.Load` and its like are left out."""
     found: list[ast.AST] = []
     _add_parts([node], found)
     return found
@@ -96,7 +99,7 @@ class Transformer(ast.NodeTransformer):
 
 
 def with_places(root: _Node) -> _Node:
-    """A tree in which nodes without a place have that of the node above. It is changed."""
+    """Return a tree in which nodes without a place have that of the node above. It is changed."""
     above: list[tuple[ast.AST, ast.AST]] = [(root, _FIRST)]
     for node, outer in above:
         here = outer
@@ -127,7 +130,7 @@ def too_deep(root: ast.AST) -> ast.AST | None:
 
 
 def not_python(error: SyntaxError, path: str) -> SpecError:
-    """The error of a text that Python does not read, or reads and does not compile."""
+    """Return the error of a text that Python does not read, or reads and does not compile."""
     at = Span(error.filename or path, error.lineno or 1, max(1, error.offset or 1))
     return SpecError("SW100", f"This is not Python: {error.msg.rstrip('?.')}.", at=at)
 
@@ -142,7 +145,7 @@ def longest_line(path: str, text: str) -> Span:
 
 
 def too_nested(code: str, at: Span) -> SpecError:
-    """The error of a text that is nested deeper than it can be gone through."""
+    """Return the error of a text that is nested deeper than it can be gone through."""
     why = "What stands inside something else, each further term of a sum and each elif go one "
     why += f"level down; there are at most {MAX_DEPTH}."
     help = "Give a part a name: a variable, or a function of its own."
@@ -153,7 +156,7 @@ _Node = TypeVar("_Node", bound=ast.AST)
 
 
 def copied(node: _Node) -> _Node:
-    """A copy of a syntax tree that shares no node with it that could be changed.
+    """Return a copy of a syntax tree that shares no node with it that could be changed.
 
     Only what makes up a tree is copied: others may have written on its nodes, for instance which
     node is above (``executing``, which notebooks use, does), and on operators, which Python shares
@@ -227,7 +230,7 @@ def parents_of(root: ast.AST) -> dict[ast.AST, ast.AST]:
 
 
 def placed(lines: list[str], at: ast.AST) -> list[ast.stmt]:
-    """Statements from text, all of them placed somewhere."""
+    """Return statements from text, all of them placed somewhere."""
     made = ast.parse("\n".join(lines)).body
     for statement in made:
         for part in walk(statement):
@@ -283,7 +286,9 @@ def leaves(node: ast.AST, in_loop: bool = False) -> bool:
 
 
 def read_word(node: ast.AST) -> str | None:
-    """The name that a node reads, as a name, an attribute or a text; None where it reads none."""
+    """Return the name that a node reads, as a name, an attribute or a text; None where it
+    reads none.
+    """
     word = node.value if isinstance(node, ast.Constant) else None
     word = word or getattr(node, "id", None) or getattr(node, "attr", None)
     is_read = isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
@@ -307,13 +312,13 @@ IF = "if TEST:\n BODY\nelse:\n ORELSE"
 
 
 def expression(text: str, at: ast.AST, **parts: Any) -> ast.expr:
-    """An expression. A part is a node, the name to stand there, or another constant."""
+    """Return an expression. A part is a node, the name to stand there, or another constant."""
     made: ast.expr = _filled(_parsed(text).value, at, parts)  # type: ignore[attr-defined]
     return made
 
 
 def statement(text: str, at: ast.AST, **parts: Any) -> ast.stmt:
-    """A statement; a part that is a list of statements stands on a line of its own."""
+    """Return a statement; a part that is a list of statements stands on a line of its own."""
     made: ast.stmt = _filled(_parsed(text), at, parts)
     return made
 
@@ -324,7 +329,7 @@ def _parsed(text: str) -> ast.stmt:
 
 
 def _filled(node: Any, at: ast.AST, parts: dict[str, Any]) -> Any:
-    """A copy of a template's node with its holes filled."""
+    """Return a copy of a template's node with its holes filled."""
     if isinstance(node, list):
         return [made for item in node for made in _line(item, at, parts)]
     if not isinstance(node, ast.AST):

@@ -93,7 +93,7 @@ def no_instance(tree: SpecTree, role: type) -> str:
 def _options(
     tree: SpecTree, function: Function, argument: ast.arg, mistakes: Mistakes
 ) -> list[Any] | None:
-    """The values of a parameter; None where a mistake is noted."""
+    """Return the values of a parameter; None where a mistake is noted."""
     default = next((d for a, d in defaults(function.node.args) if a is argument), None)
     if isinstance(default, ast.Call) and is_range(default):
         return _looked_up(function, argument, default, mistakes)
@@ -114,7 +114,7 @@ def _options(
 
 
 def _annotated(function: Function, argument: ast.arg) -> Any:
-    """The type of a parameter; None where it cannot be found."""
+    """Return the type of a parameter; None where it cannot be found."""
     if argument.annotation is None:
         return None
     try:
@@ -127,7 +127,7 @@ def _annotated(function: Function, argument: ast.arg) -> Any:
 def _looked_up(
     function: Function, argument: ast.arg, default: ast.Call, mistakes: Mistakes
 ) -> list[Any] | None:
-    """The values that a default names."""
+    """Return the values that a default names."""
     what = f"'{argument.arg}' of {said(function)}"
     help = f"Choose in the body: {argument.arg} = {ast.unparse(default)}"
     try:
@@ -168,7 +168,7 @@ def _is_own(function: Function, error: BaseException) -> bool:
 
 
 def _evaluated(function: Function, node: ast.expr) -> Any:
-    """The value of an expression in the head of a function."""
+    """Return the value of an expression in the head of a function."""
     source = function.module.source
     tree = with_ordered_sets(ast.Expression(copied(node)), source.imported)
     code = compile(tree, source.path, "eval", optimize=WITH_ASSERTIONS)

@@ -10,23 +10,25 @@ from statewalk.dsl.source.nodes import parts_of, walk
 
 
 def arguments(*nodes: ast.AST) -> set[str]:
-    """Names of arguments, those of lambdas inside included."""
+    """Return names of arguments, those of lambdas inside included."""
     return {a.arg for node in nodes for a in walk(node) if isinstance(a, ast.arg)}
 
 
 def names(*nodes: ast.AST) -> set[str]:
-    """All names, whatever is done with them."""
+    """Return all names, whatever is done with them."""
     return {n.id for node in nodes for n in walk(node) if isinstance(n, ast.Name)}
 
 
 def read(*nodes: ast.AST) -> frozenset[str]:
-    """Names that are read, whatever the scope."""
+    """Return names that are read, whatever the scope."""
     found = (n for node in nodes for n in walk(node) if isinstance(n, ast.Name))
     return frozenset(n.id for n in found if isinstance(n.ctx, ast.Load))
 
 
 def stored(*nodes: ast.AST) -> set[str]:
-    """Names that are bound or deleted, whatever the scope; not the name of a function itself."""
+    """Return names that are bound or deleted, whatever the scope; not the name of a function
+    itself.
+    """
     return {
         name
         for node in nodes
@@ -37,7 +39,7 @@ def stored(*nodes: ast.AST) -> set[str]:
 
 
 def binds(node: ast.AST) -> tuple[str, ...]:
-    """The names that a node itself binds or deletes."""
+    """Return the names that a node itself binds or deletes."""
     if type(node) not in _BINDING:
         return ()
     match node:
@@ -91,7 +93,7 @@ def bindings(nodes: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, ast.expr | No
 
 
 def locals_of(function: ast.AST) -> set[str]:
-    """Names that are local somewhere in a function."""
+    """Return names that are local somewhere in a function."""
     found: set[str] = set()
     for part in walk(function):
         if isinstance(part, ast.arg):
@@ -110,7 +112,9 @@ def around(
 
 
 def bound(*nodes: ast.AST) -> frozenset[str]:
-    """Names that nodes bind in their own function: not those of comprehensions and lambdas."""
+    """Return names that nodes bind in their own function: not those of comprehensions and
+    lambdas.
+    """
     found: set[str] = set()
     for node in nodes:
         found.update(binds(node))
@@ -155,7 +159,7 @@ def _free(node: ast.AST) -> set[str]:
 
 
 def nonlocals(*nodes: ast.AST) -> set[str]:
-    """Names of the function around that functions inside nodes bind."""
+    """Return names of the function around that functions inside nodes bind."""
     parts = (part for node in nodes for part in walk(node))
     return {name for part in parts if isinstance(part, ast.Nonlocal) for name in part.names}
 

@@ -38,7 +38,10 @@ _ADDRESS = re.compile(r"<([^<>]|<[^<>]*>)* at 0x[0-9a-f]{6,}[>,]")
 
 
 def without_address(text: str) -> str:
-    """A text as it is. Raises SpecError[SW104] for one that says where something is in memory."""
+    """Return a text as it is.
+
+    Raises SpecError[SW104] for one that says where something is in memory.
+    """
     if _SIGN not in text:
         return text
     found = _ADDRESS.search(text)
@@ -140,8 +143,8 @@ _Node = TypeVar("_Node", bound=ast.AST)
 
 
 def settled(value: Any) -> Any:
-    """A value in which Python's own sets have become ordered ones; as it is where there are none.
-    Raises SpecError[SW104] for a text that says where something is in memory.
+    """Return a value in which Python's own sets have become ordered ones; as it is where
+    there are none. Raises SpecError[SW104] for a text that says where something is in memory.
 
     Sets come out of what is no spec: libraries, the keys of dicts, constants given from outside.
     """
@@ -199,7 +202,7 @@ def with_ordered_builtins(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def imported_names(tree: ast.AST) -> frozenset[str]:
-    """The names that a module imports, with the words of the language left out."""
+    """Return the names that a module imports, with the words of the language left out."""
     return frozenset(
         alias.asname or alias.name.partition(".")[0]
         for node in walk(tree)
@@ -210,7 +213,10 @@ def imported_names(tree: ast.AST) -> frozenset[str]:
 
 
 def with_ordered_sets(node: _Node, imported: frozenset[str] = frozenset()) -> _Node:
-    """Text of a spec, ready to be compiled; ``imported`` are `imported_names`. It is changed."""
+    """Return text of a spec, ready to be compiled; ``imported`` are `imported_names`.
+
+    It is changed.
+    """
     return _Ordering(imported).visit(node)  # type: ignore[no-any-return]
 
 
@@ -312,7 +318,7 @@ class _Ordering(Transformer):
             node.value = self.visit(node.value)
 
     def _unchanged(self, node: Any) -> ast.AST:
-        """A call whose result goes nowhere, or is a flow."""
+        """Return a call whose result goes nowhere, or is a flow."""
         if isinstance(node.value, ast.Call):
             self._parts(node.value)
         elif node.value is not None:
@@ -354,13 +360,13 @@ def _is_constant(node: ast.expr) -> bool:
 
 
 def _telling(node: ast.expr) -> ast.expr:
-    """A function that is handed on: ``str`` makes texts, then."""
+    """Return a function that is handed on: ``str`` makes texts, then."""
     is_str = isinstance(node, ast.Name) and node.id == "str"
     return _name(_STR, ast.Load(), node) if is_str else node
 
 
 def _call(name: str, argument: ast.expr, at: ast.expr | ast.stmt) -> ast.Call:
-    """A call of something with a place, in that of another."""
+    """Return a call of something with a place, in that of another."""
     return ast.copy_location(ast.Call(_name(name, ast.Load(), at), [argument], []), at)
 
 

@@ -67,7 +67,7 @@ def place_in_packages(path: Path) -> tuple[str, str]:
 
 
 def file_of(name: str, folder: str) -> Path | None:
-    """The text of a module; of a package, its ``__init__.py``. None where there is none."""
+    """Return the text of a module; of a package, its ``__init__.py``. None where there is none."""
     head, *rest = name.split(".")
     with searching(folder):
         spec = BuiltinImporter.find_spec(head) or FrozenImporter.find_spec(head)
@@ -87,7 +87,7 @@ def file_of(name: str, folder: str) -> Path | None:
 
 
 def module_file(name: str, folders: list[Path] | tuple[str, ...]) -> Path | None:
-    """The file of a module or package below one of some folders."""
+    """Return the file of a module or package below one of some folders."""
     for folder in folders:
         place = Path(folder, *name.split("."))
         for file in (place / "__init__.py", place.with_name(place.name + ".py")):
@@ -97,7 +97,7 @@ def module_file(name: str, folders: list[Path] | tuple[str, ...]) -> Path | None
 
 
 def package_of(file: Path, name: str) -> str:
-    """The package that the relative imports of a module start from."""
+    """Return the package that the relative imports of a module start from."""
     return name if file.name == "__init__.py" else name.rpartition(".")[0]
 
 
@@ -191,7 +191,7 @@ def _is_language(name: str) -> bool:
 
 @lru_cache(maxsize=256)  # a load asks several times
 def imported_modules(text: str, package: str) -> list[str]:
-    """The full names that a module imports; of `from m import n`, both `m` and `m.n`."""
+    """Return the full names that a module imports; of `from m import n`, both `m` and `m.n`."""
     names: list[str] = []
     for node in walk(ast.parse(text)):
         if isinstance(node, ast.Import):
@@ -244,7 +244,7 @@ def read_source(path: str) -> Source:
 
 
 def read_text(path: str) -> str:
-    """The text of a spec. Raises RunError[SW302], SpecError[SW100]."""
+    """Return the text of a spec. Raises RunError[SW302], SpecError[SW100]."""
     file = Path(path)
     if file.is_dir():
         said = f"{one_line(path)} is a directory, not a spec."
@@ -263,7 +263,7 @@ def read_text(path: str) -> str:
 
 
 def no_file(path: str) -> RunError:
-    """The error of a spec that is not there, with those that are."""
+    """Return the error of a spec that is not there, with those that are."""
     folder = Path(path).parent
     specs = sorted(p.name for p in folder.glob("*.*") if p.suffix in (".py", ".fizz"))
     listed = f"In {folder}: {', '.join(specs[:8])}." if specs else ""
@@ -316,7 +316,7 @@ def is_range(node: ast.expr | None) -> bool:
 
 
 def defaults(arguments: ast.arguments) -> Iterator[tuple[ast.arg, ast.expr]]:
-    """The parameters that have a default, with it."""
+    """Yield the parameters that have a default, with it."""
     positional = [*arguments.posonlyargs, *arguments.args]
     yield from zip(positional[::-1], arguments.defaults[::-1], strict=False)
     for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):

@@ -51,7 +51,7 @@ class Function:
         return f"{self.owner.__name__}.{self.name}" if self.owner else self.name
 
     def marked(self, kind: str) -> Mark | None:
-        """The mark of a kind, if the function has it."""
+        """Return the mark of a kind, if the function has it."""
         return next((m for m in self.marks if m.kind == kind), None)
 
     @property
@@ -93,7 +93,7 @@ class Function:
         return next((a.arg for a in (*self.node.args.posonlyargs, *self.node.args.args)), None)
 
     def body(self) -> list[ast.stmt]:
-        """The statements without a doc-string."""
+        """Return the statements without a doc-string."""
         found = self.node.body
         if found and isinstance(found[0], ast.Expr) and isinstance(found[0].value, ast.Constant):
             if isinstance(found[0].value.value, str):
@@ -126,7 +126,7 @@ class SpecTree:
         return {cls.__name__: cls for cls in self.every_class()}
 
     def every_class(self) -> list[type]:
-        """All classes, also several of one name: the last is what the name means."""
+        """Return all classes, also several of one name: the last is what the name means."""
         return [*self.roles, *self.records, *self.enums]
 
     @property
@@ -148,7 +148,9 @@ class SpecTree:
         return found | ({"there": bool} if getattr(cls, "_room", None) is not None else {})
 
     def text_of(self, module: SpecModule) -> ast.Module:
-        """The text of a module as far as it is part of this run, for questions to all of it."""
+        """Return the text of a module as far as it is part of this run, for questions to all
+        of it.
+        """
         text = module.source.tree
         return exchanged(text, self.instead) if self.instead else text
 
@@ -156,7 +158,7 @@ class SpecTree:
         return (f for f in self.functions if any(m.kind in kinds for m in f.marks))
 
     def instances(self, owner: type) -> list[Any]:
-        """The instances of a role class and its subclasses."""
+        """Return the instances of a role class and its subclasses."""
         return [r for cls in self.roles if issubclass(cls, owner) for r in cls._instances]
 
 
@@ -199,7 +201,7 @@ _OURS = ("enum", "statewalk.checker", "statewalk.dsl")
 
 
 def _classes_in(tree: SpecTree, value: Any) -> Iterator[type]:
-    """The enums and records that a value of a module is, is of, or has in its body."""
+    """Yield the enums and records that a value of a module is, is of, or has in its body."""
     cls = value if isinstance(value, type) else type(value)
     if issubclass(cls, Enum | Record):
         yield cls
@@ -210,7 +212,9 @@ def _classes_in(tree: SpecTree, value: Any) -> Iterator[type]:
 
 
 def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a module or class, those under ``if``, ``try`` and ``with`` included."""
+    """Yield the statements of a module or class, those under ``if``, ``try`` and ``with``
+    included.
+    """
     for node in body:
         yield node
         if isinstance(node, ast.If | ast.Try):
@@ -282,14 +286,14 @@ def _read_function(
 
 
 def _changed(node: ast.FunctionDef, **parts: Any) -> ast.FunctionDef:
-    """A definition with other parts."""
+    """Return a definition with other parts."""
     made = copy(node)
     vars(made).update(parts)
     return made
 
 
 def _decorated_as(target: ast.FunctionDef, mutant: ast.FunctionDef) -> ast.FunctionDef:
-    """The text of a mutant with the decorators of what it stands in for."""
+    """Return the text of a mutant with the decorators of what it stands in for."""
     node = copied(mutant)
     node.decorator_list = [copied(decorator) for decorator in target.decorator_list]
     for decorator in node.decorator_list:
@@ -299,7 +303,7 @@ def _decorated_as(target: ast.FunctionDef, mutant: ast.FunctionDef) -> ast.Funct
 
 
 def definition_of(tree: SpecTree, cls: type) -> tuple[SpecModule, ast.ClassDef] | None:
-    """The text of a class of a spec, and the module that it is in."""
+    """Return the text of a class of a spec, and the module that it is in."""
     for module in tree.loading.modules:
         for node in statements(module.source.tree.body):
             if isinstance(node, ast.ClassDef) and module.namespace.get(node.name) is cls:

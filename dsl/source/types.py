@@ -52,7 +52,7 @@ class ElementOf(str):
 
 
 def bare(hint: Any) -> Any:
-    """A type without ``None`` and ``Annotated``; None where several remain."""
+    """Return a type without ``None`` and ``Annotated``; None where several remain."""
     while typing.get_origin(hint) is Annotated:
         hint = typing.get_args(hint)[0]
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
@@ -62,7 +62,7 @@ def bare(hint: Any) -> Any:
 
 
 def spec_class(hint: Any) -> type[Role] | type[Record] | None:
-    """The role or record class that a type is."""
+    """Return the role or record class that a type is."""
     found = bare(hint)
     return found if isinstance(found, type) and issubclass(found, Role | Record) else None
 
@@ -78,7 +78,9 @@ def element_of(hint: Any) -> str:
 
 
 def element(hint: Any, text: str = "") -> Any:
-    """The type of the elements of a container (of the keys of a dict), written as ``text``."""
+    """Return the type of the elements of a container (of the keys of a dict), written as
+    ``text``.
+    """
     hint = bare(hint)
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if not args or origin is None:
@@ -104,7 +106,7 @@ def is_plain(node: ast.expr, receivers: Receivers) -> bool:
 
 
 def _surely(node: ast.expr, receivers: Receivers) -> Any:
-    """The type of an expression, by its form or by fields, which hold what they declare."""
+    """Return the type of an expression, by its form or by fields, which hold what they declare."""
     match node:
         case ast.Constant(value=value):
             return type(value)
@@ -214,7 +216,7 @@ class Types:
             yield from self._walk(child, inner)
 
     def inside(self, node: ast.expr, scope: Scope) -> Scope:
-        """The scope inside a comprehension."""
+        """Return the scope inside a comprehension."""
         inner = dict(scope)
         for generator in getattr(node, "generators", ()):
             found: dict[str, list[Any]] = {}
@@ -226,7 +228,7 @@ class Types:
     # -- types ---------------------------------------------------------------------------------
 
     def annotation(self, node: ast.expr | None) -> Any:
-        """The type that an annotation names; None where it cannot be evaluated."""
+        """Return the type that an annotation names; None where it cannot be evaluated."""
         if node is None:
             return None
         text = node.value if isinstance(node, ast.Constant) else ast.unparse(node)
@@ -238,7 +240,7 @@ class Types:
             return None
 
     def fields(self, cls: type) -> dict[str, Any]:
-        """The types of the fields of a role or record class."""
+        """Return the types of the fields of a role or record class."""
         if cls not in self._hints:
             try:
                 self._hints[cls] = self.tree.hints(cls)
@@ -247,7 +249,7 @@ class Types:
         return self._hints[cls]
 
     def of(self, node: ast.expr, scope: Scope) -> Any:
-        """The type of an expression; None where nothing is known."""
+        """Return the type of an expression; None where nothing is known."""
         match node:
             case ast.Name(id=name):
                 return scope[name] if name in scope else _of_value(self.namespace.get(name))
@@ -345,7 +347,7 @@ class Types:
 
 
 def _item(hint: Any, index: ast.expr) -> Any:
-    """The type of ``x[index]``."""
+    """Return the type of ``x[index]``."""
     hint = bare(hint)
     if isinstance(index, ast.Slice):
         return hint
@@ -364,7 +366,9 @@ def _unknown(scope: Scope) -> Any:
 
 
 def _outside_scopes(root: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a function that are not in a scope of their own (comprehension, lambda)."""
+    """Yield the nodes of a function that are not in a scope of their own (comprehension,
+    lambda).
+    """
     yield root
     for child in parts_of(root):
         if not isinstance(child, (*_COMPREHENSIONS, *_FUNCTIONS)):
@@ -374,7 +378,7 @@ def _outside_scopes(root: ast.AST) -> Iterator[ast.AST]:
 
 
 def _agreed(hints: list[Any]) -> Any:
-    """The type that all of the types are, ``None`` values aside."""
+    """Return the type that all of the types are, ``None`` values aside."""
     rest = [h for h in hints if h is not type(None)]
     if not rest or any(h is None or h != rest[0] for h in rest):
         first = bare(rest[0]) if rest else None
@@ -387,7 +391,7 @@ def _made(container: Any, inner: Any) -> Any:
 
 
 def _of_value(value: Any) -> Any:
-    """The type of a value of a module."""
+    """Return the type of a value of a module."""
     if isinstance(value, Role):
         return type(value)
     return _made(list, class_of_all(value))

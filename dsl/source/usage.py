@@ -94,7 +94,7 @@ def analyse(tree: SpecTree) -> Analysis:
 
 
 def _named(module: ast.AST) -> Iterator[str]:
-    """The names that are read in a text, in whatever way."""
+    """Yield the names that are read in a text, in whatever way."""
     for node in walk(module):
         word = read_word(node)
         if word is not None:
@@ -143,7 +143,7 @@ def _hides_names(node: ast.AST) -> bool:
 
 
 def _named_in_pattern(node: ast.AST, tree: SpecTree) -> Iterable[str]:
-    """The attributes that ``case C(x, a=y)`` looks at."""
+    """Return the attributes that ``case C(x, a=y)`` looks at."""
     if not isinstance(node, ast.MatchClass):
         return ()
     by_place = [n for c in tree.roles for n in getattr(c, "__match_args__", ())]
@@ -183,7 +183,7 @@ class _Uses:
             usage.pointwise &= use.pointwise
 
     def builtin(self, function: ast.expr) -> str:
-        """The name of what is called, where it means Python's own; otherwise empty."""
+        """Return the name of what is called, where it means Python's own; otherwise empty."""
         name = getattr(function, "id", "")
         return name if self.types.python(name) is not None else ""
 
@@ -297,7 +297,9 @@ class Receivers:
             self.known[name] = classes.pop() if len(classes) == 1 else None
 
     def _bound(self) -> Iterator[tuple[str, type | ast.expr | None]]:
-        """The names that the function binds, each with its class, or what a loop takes it from."""
+        """Yield the names that the function binds, each with its class, or what a loop takes
+        it from.
+        """
         head = self.function.node.args
         classes = {id(a): self._annotated(a.annotation) for a in self.function.parameters()}
         if self.function.owner is not None and not self.function.is_static:
@@ -320,7 +322,7 @@ class Receivers:
         return found if isinstance(found, type) and issubclass(found, Role) else None
 
     def _element(self, source: ast.expr) -> type | None:
-        """The role class of the elements of a module-level list of instances."""
+        """Return the role class of the elements of a module-level list of instances."""
         match source:
             case ast.Call(ast.Name(name), [given, *_]) if name not in self.known:
                 called = self.namespace.get(name, getattr(builtins, name, None))
@@ -331,7 +333,7 @@ class Receivers:
         return None
 
     def receiver(self, node: ast.expr) -> type | None:
-        """The class of an expression, if it is known to be one role class."""
+        """Return the class of an expression, if it is known to be one role class."""
         if isinstance(node, ast.Name):
             if node.id in self.known:
                 return self.known[node.id]
@@ -342,13 +344,13 @@ class Receivers:
         return None
 
     def python(self, name: str) -> Any:
-        """The builtin that a name means; None where it means something else."""
+        """Return the builtin that a name means; None where it means something else."""
         meant = getattr(builtins, name, None)
         is_own = name in self.known or self.namespace.get(name, meant) is not meant
         return None if is_own else meant
 
     def owners(self, node: ast.Attribute) -> list[type[Role]]:
-        """The role classes whose field an attribute may be."""
+        """Return the role classes whose field an attribute may be."""
         cls = self.receiver(node.value)
         candidates = self.tree.roles
         if cls is not None:
@@ -357,7 +359,7 @@ class Receivers:
 
 
 def class_of_all(value: Any) -> type[Role] | None:
-    """The role class of which everything in a list is an instance, if it is one."""
+    """Return the role class of which everything in a list is an instance, if it is one."""
     if isinstance(value, list | tuple) and value and all(isinstance(v, Role) for v in value):
         classes = {type(v) for v in value}
         return classes.pop() if len(classes) == 1 else None

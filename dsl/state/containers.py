@@ -71,7 +71,7 @@ class FrozenSetReference(SetOperators, Sized):
         raise AttributeError(f"'{kind}' object has no attribute '{name}'")
 
     def _method(self, name: str) -> Any:
-        """A method that only looks; a set that it makes is one of the spec's own."""
+        """Return a method that only looks; a set that it makes is one of the spec's own."""
         method = getattr(self._freeze(), name)
 
         def called(*others: Any) -> Any:

@@ -20,14 +20,14 @@ Sub = tuple[tuple[str, Any], ...]
 
 
 def follow(value: Any, sub: Sub) -> Any:
-    """The value at the end of steps into a value."""
+    """Return the value at the end of steps into a value."""
     for kind, key in sub:
         value = getattr(value, key) if kind == "f" else value[key]
     return value
 
 
 def with_at(value: Any, sub: Sub, new: Any) -> Any:
-    """A value with another one at the end of steps into it."""
+    """Return a value with another one at the end of steps into it."""
     if not sub:
         return new
     (kind, key), rest = sub[0], sub[1:]
@@ -92,14 +92,14 @@ class Value(Cell):
 
 
 def taken_for_constant(place: str) -> SpecError:
-    """The error of a change that was not seen coming."""
+    """Return the error of a change that was not seen coming."""
     why = "Nothing that was read of the spec names the field where it is changed."
     help = f"Change it by its name in an action: self.{place.rpartition('.')[2]} = ..."
     return SpecError("SW901", f"{place} was taken for constant and is changed.", why=why, help=help)
 
 
 def sub_key(sub: Sub) -> Place:
-    """Steps into a value as a dictionary key, which tells ``1`` from ``True``."""
+    """Return steps into a value as a dictionary key, which tells ``1`` from ``True``."""
     return tuple((kind, intern_key(key)) for kind, key in sub)
 
 
@@ -116,7 +116,7 @@ def forget(path: Path, sub: Sub = (), held: Cell | None = None) -> None:
 
 
 def _cell_of(path: Path, held: Cell | None) -> Cell:
-    """A cell with what a slot, or another cell, holds now."""
+    """Return a cell with what a slot, or another cell, holds now."""
     if held is None:
         assert binding.view is not None  # a reference was taken, so a view is bound
         return Cell(binding.view.later(path))

@@ -174,7 +174,7 @@ class _DictMethods:
 
 
 def _pairs(values: Any) -> list[Any]:
-    """Pairs of a key and a value. Raises what Python's dicts do for what is none."""
+    """Return pairs of a key and a value. Raises what Python's dicts do for what is none."""
     found = list(values)
     dict(found)
     return found
@@ -307,7 +307,7 @@ class EntriesReference(_DictMethods, Reference):
 
 
 def entries(path: Path, domain: Any, *, keys: bool) -> Any:
-    """The reference to a dict field laid out by key."""
+    """Return the reference to a dict field laid out by key."""
     result = make(EntriesReference, path, (), domain)
     result._keys = keys
     return result

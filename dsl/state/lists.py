@@ -47,12 +47,12 @@ class Sized(Reference):
         return self._checked(value, self._domain.element if self._domain else None)
 
     def _as_seen(self, elements: Iterator[Any]) -> Iterator[Any]:
-        """Elements of a set, which are values, as a spec has them."""
+        """Return elements of a set, which are values, as a spec has them."""
         return _seen(elements, self._domain.element if self._domain else None, self)
 
 
 def keys_seen(keys: Iterator[Any], of: Reference) -> Iterator[Any]:
-    """The keys of a dict as a spec has them."""
+    """Return the keys of a dict as a spec has them."""
     return _seen(keys, of._domain.key if of._domain else None, of)
 
 
@@ -92,7 +92,7 @@ class ListReference(Sized):
         return self._from(len(self) - 1)
 
     def _from(self, at: int) -> Iterator[Any]:
-        """The elements from one backwards, as far as there are any."""
+        """Yield the elements from one backwards, as far as there are any."""
         while 0 <= at < len(self._freeze()):
             yield self[at]
             at -= 1
@@ -271,7 +271,7 @@ class ListReference(Sized):
 
 
 def as_index(index: Any) -> int:
-    """A number that an element is asked by. Raises TypeError for what is none."""
+    """Return a number that an element is asked by. Raises TypeError for what is none."""
     try:
         return operator.index(index)
     except TypeError:

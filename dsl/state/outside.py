@@ -90,7 +90,7 @@ def in_cell(cell: CellType) -> list[Any]:
 
 
 def in_slots(value: Any, slots: Mapping[str, MemberDescriptorType]) -> list[Any]:
-    """The names of slots, and as many values."""
+    """Return the names of slots, and as many values."""
     values = []
     for slot in slots.values():
         try:
@@ -192,7 +192,7 @@ class _Holding:
         self.held = read()
 
     def changed(self) -> str:
-        """The way to what is another now; empty where all is as it was."""
+        """Return the way to what is another now; empty where all is as it was."""
         now = self.read()
         if len(now) == len(self.held) and all(map(is_, now, self.held)):
             return ""
@@ -219,7 +219,7 @@ class _Holding:
 
 
 def _halves(flat: list[Any]) -> tuple[list[Any], list[Any]]:
-    """Names (or keys), and as many values."""
+    """Return names (or keys), and as many values."""
     half = len(flat) // 2
     return flat[:half], flat[half:]
 
@@ -441,7 +441,7 @@ def _is_word(kind: type) -> bool:
 
 
 def _names(code: CodeType) -> set[str]:
-    """The names that a function looks up outside, and the functions in it."""
+    """Return the names that a function looks up outside, and the functions in it."""
     found, todo = set(), [code]
     while todo:
         at = todo.pop()

@@ -154,8 +154,8 @@ class _Reader:
 
 
 def decode(data: bytes, classes: Mapping[str, type]) -> Any:
-    """The value of canonical bytes. ``classes`` are the records, roles and enums of the model by
-    name.
+    """Return the value of canonical bytes. ``classes`` are the records, roles and enums of
+    the model by name.
 
     Raises:  RunError[SW401] for bytes that are none, RunError[SW402] for what the model does not
     have.
@@ -202,7 +202,10 @@ def _of_parts(kind: str, parts: list[Any]) -> Packed:
 
 
 def pack(value: Any) -> Any:
-    """A hashable stand-in for what cannot change, or is in the state. Raises `NotPackable`."""
+    """Return a hashable stand-in for what cannot change, or is in the state.
+
+    Raises `NotPackable`.
+    """
     kind = type(value)
     if kind in SCALARS or isinstance(value, Role) or kind in FROZEN:
         return value
@@ -232,7 +235,7 @@ def pack(value: Any) -> Any:
 
 
 def pack_new(value: Any) -> Any:
-    """The same for a value that nobody else holds, and that may change therefore."""
+    """Return the same for a value that nobody else holds, and that may change therefore."""
     kind = type(value)
     if isinstance(value, Reference):
         return pack(value)

@@ -32,7 +32,7 @@ class PlainView:
 
     @classmethod
     def runs(cls, state: State) -> Iterator[PlainView]:
-        """A view for every run of a step from a state; see `dsl.view.runs`."""
+        """Return a view for every run of a step from a state; see `dsl.view.runs`."""
         return runs(partial(cls, state))
 
     @property

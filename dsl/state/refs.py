@@ -68,7 +68,7 @@ _stand_ins: dict[type, StandIn | None] = {}  # by class; None for one that holds
 
 
 def look(value: Any) -> Any:
-    """A scalar itself; of a container or a record only the class, as a `StandIn`."""
+    """Return a scalar itself; of a container or a record only the class, as a `StandIn`."""
     kind = type(value)
     if kind not in _stand_ins:
         example = object.__new__(kind) if issubclass(kind, Record) else None
@@ -117,7 +117,7 @@ def alone(function: Callable[[Any], Any], value: Any) -> Any:
 
 
 def current_view() -> View:
-    """The bound view. Raises `NeedsState` outside a run."""
+    """Return the bound view. Raises `NeedsState` outside a run."""
     view = binding.view
     if view is None:
         raise NeedsState
@@ -156,7 +156,9 @@ class Reference:
         return view.project(self._path, key, lambda v: fn(follow(v, sub)), self._place)
 
     def _by_equality(self, key: object, fn: Callable[[Any], Any]) -> Any:
-        """The same for a function that compares elements: their ``==`` may look at the state."""
+        """Return the same for a function that compares elements: their ``==`` may look at the
+        state.
+        """
         try:
             return self._project(key, lambda v: alone(fn, v))
         except NotAlone:
@@ -276,21 +278,21 @@ def place(path: Path, sub: Sub, domain: Domain | None, at: Place | None = None) 
 
 
 def class_at(value: Any, domain: Domain | None) -> type:
-    """The class of the reference to a place that holds a container or a record."""
+    """Return the class of the reference to a place that holds a container or a record."""
     if domain is None or domain.kind in ("scalar", "record"):
         return class_for(value, domain)
     return BY_KIND[domain.kind]
 
 
 def reference_to(cls: type, path: Path, sub: Sub, domain: Domain | None, at: Place) -> Any:
-    """The reference of a class to a place in the state."""
+    """Return the reference of a class to a place in the state."""
     known = binding.references.get(path)
     reference = known.get(at) if known is not None else None
     return make(cls, path, sub, domain, None, at) if reference is None else reference
 
 
 def place_in(cell: Cell, path: Path, sub: Sub, domain: Domain | None) -> Any:
-    """The same in what a cell holds, where ``path`` once was."""
+    """Return the same in what a cell holds, where ``path`` once was."""
     value = follow(cell.get(), sub)
     if not is_container(value):
         return seen(value, domain, path) if type(value) is tuple else value
@@ -341,7 +343,7 @@ def make(
     cell: Cell | None = None,
     at: Place | None = None,
 ) -> Any:
-    """A reference of a class to a place in the state, or in what a cell holds."""
+    """Return a reference of a class to a place in the state, or in what a cell holds."""
     result: Any = object.__new__(cls)
     set_slot = object.__setattr__
     set_slot(result, "_path", path)
@@ -356,7 +358,7 @@ def make(
 
 
 def _scalar_or_example(view: View, path: Path, sub: Sub, domain: Domain | None, at: Place) -> Any:
-    """The value at a place when scalar; when a container, some value of the same class."""
+    """Return the value at a place when scalar; when a container, some value of the same class."""
     if domain is not None and not domain.may_contain:
         return view.project(path, WHOLE, lambda v: follow(v, sub), at) if sub else view.get(path)
     if domain is not None and domain.kind == "record" and domain.record is not None:
@@ -371,12 +373,12 @@ LOOK = "look"
 
 @cache
 def _example(cls: type) -> Any:
-    """An empty instance that only stands for its class."""
+    """Return an empty instance that only stands for its class."""
     return object.__new__(cls)
 
 
 def class_for(value: Any, domain: Domain | None = None) -> type:
-    """The class of references to values like this one, where such are stored."""
+    """Return the class of references to values like this one, where such are stored."""
     kind: Any = type(value)
     if kind is FrozenSet and domain is not None and not domain.changing_sets:
         return BY_KIND["frozenset"]
@@ -385,7 +387,9 @@ def class_for(value: Any, domain: Domain | None = None) -> type:
 
 @cache
 def record_reference(cls: type) -> type:
-    """The class of references to records of a class; a subclass, so that `isinstance` holds."""
+    """Return the class of references to records of a class; a subclass, so that `isinstance`
+    holds.
+    """
     base = getattr(cls, "_reference", RecordReference)
     content: dict[str, Any] = {"_referenced": cls, "__slots__": (), "__module__": cls.__module__}
     content["__dict__"] = property(
@@ -399,7 +403,7 @@ def record_reference(cls: type) -> type:
 
 
 def _part(cls: type, name: str) -> property:
-    """A field of a record in the state."""
+    """Return a field of a record in the state."""
     domains: Mapping[str, Domain] = getattr(cls, "_domains", {})
     step = ("f", name)
     return property(lambda self: self._at(step, domains.get(name)))

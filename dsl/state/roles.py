@@ -59,7 +59,7 @@ def check_room(cls: Any, role: Any, room: object, symmetric: object) -> None:
 
 
 def no_room(cls: Any) -> SpecError:
-    """The error of one role too many."""
+    """Return the error of one role too many."""
     return SpecError(
         "SW212",
         f"There is no room for another {cls.__name__}: there are at most {cls._room}.",
@@ -105,7 +105,7 @@ class Field:
         self.layout = "entries" if self.kind == "dict" else "whole"
 
     def path(self, role: Role) -> Path:
-        """The slot of a role's field."""
+        """Return the slot of a role's field."""
         return (type(role).__name__, role.index, self.name)
 
     def has_value(self, role: Role) -> bool:
@@ -191,7 +191,7 @@ class Field:
             yield from (((*path, "key", intern_key(key)), None) for key in keys)
 
     def slots(self, role: Role, value: Any) -> Iterator[tuple[Path, Any]]:
-        """The slots that hold a (frozen) value of the field."""
+        """Yield the slots that hold a (frozen) value of the field."""
         path = self.path(role)
         if self.layout == "entries":
             for key, item in value.items():
@@ -274,7 +274,7 @@ class Role:
 
     @classmethod
     def _spare(cls) -> Any:
-        """One more instance, of which the state knows nothing yet."""
+        """Return one more instance, of which the state knows nothing yet."""
         if cls._laid_by:
             role = cls._laid_by.pop()
         else:
@@ -354,7 +354,9 @@ class Role:
 
 
 def no_copy(role: Role) -> SpecError:
-    """The error of a role that is copied or pickled: to change that would change the role."""
+    """Return the error of a role that is copied or pickled: to change that would change the
+    role.
+    """
     name = role._fields[0] if role._fields else "field"
     why = "A role is an identity: a state has one set of fields for it, and none for a copy."
     help = f"Copy the fields that you need, such as {name} = copy.deepcopy(role.{name}).\n"
@@ -363,7 +365,7 @@ def no_copy(role: Role) -> SpecError:
 
 
 def no_value(role: Role, name: str) -> SpecError:
-    """The error of a field that is read before it has a value."""
+    """Return the error of a field that is read before it has a value."""
     cls = type(role)
     if cls._room is not None and binding.view is not None and not role.there:
         return _not_there(role, f"{role!r}.{name} has no value")
@@ -389,7 +391,7 @@ class State(Role):
 
 
 def default_of(cls: type, name: str) -> Any:
-    """A fresh copy of a field's default; ABSENT where it has none."""
+    """Return a fresh copy of a field's default; ABSENT where it has none."""
     defaults = cls.__dict__.get("_defaults")
     value = defaults.get(name, ABSENT) if defaults is not None else getattr(cls, name, ABSENT)
     if isinstance(value, Field):

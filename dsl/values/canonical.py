@@ -45,7 +45,7 @@ def check_named(cls: type) -> None:
 
 
 def of_one_name(one: type, other: type) -> SpecError:
-    """The error of two classes that have one name."""
+    """Return the error of two classes that have one name."""
     places = list(dict.fromkeys(f"{c.__module__}.{c.__qualname__}" for c in (one, other)))
     where = f"both are {places[0]}" if len(places) == 1 else f"{places[0]} and {places[1]}"
     said = f"There are two classes called {one.__name__}: {where}."
@@ -88,7 +88,7 @@ _MAX_TEXT = 1 << 24
 
 
 def int_bytes(n: int) -> bytes:
-    """The canonical bytes of an integer."""
+    """Return the canonical bytes of an integer."""
     if n >= 0:
         size = (n.bit_length() + 7) // 8
         body = n.to_bytes(size, "big")
@@ -104,7 +104,10 @@ def int_bytes(n: int) -> bytes:
 
 @lru_cache(maxsize=1 << 16)
 def text_bytes(text: str) -> bytes:
-    """A text in canonical bytes, without its tag, with what ends it. Raises SpecError[SW203]."""
+    """Return a text in canonical bytes, without its tag, with what ends it.
+
+    Raises SpecError[SW203].
+    """
     if len(text) > _MAX_TEXT:
         message = f"A text of {len(text):,} characters does not fit into the state."
         raise SpecError("SW203", message, help=f"At most {_MAX_TEXT:,} do.")
@@ -115,7 +118,7 @@ _SMALL = {n: int_bytes(n) for n in range(-16, 1024)}
 
 
 def encode(value: Any) -> bytes:
-    """The canonical bytes of a stored value."""
+    """Return the canonical bytes of a stored value."""
     kind = type(value)
     if kind is str:
         return STR_TAG + text_bytes(value)
@@ -139,7 +142,9 @@ def encode(value: Any) -> bytes:
 
 
 def intern_key(value: Any) -> Any:
-    """A dictionary key that tells values apart as the state does (Python takes 1 for True)."""
+    """Return a dictionary key that tells values apart as the state does (Python takes 1 for
+    True).
+    """
     kind = type(value)
     if kind is str or kind is int or value is None or value is ABSENT:
         return value
@@ -162,20 +167,20 @@ AS_NAME = "Store what the function would compute, or a name by which to find it.
 
 
 def unstorable(value: Any) -> SpecError:
-    """The error of a value that the state cannot hold."""
+    """Return the error of a value that the state cannot hold."""
     said = f"The state cannot hold {describe(value)}."
     return SpecError("SW203", said, why=HOLDS, help=_hint(value))
 
 
 def unchangeable(kind: str, name: str) -> SpecError:
-    """The error of a change to a container that is a value."""
+    """Return the error of a change to a container that is a value."""
     said = f"This {kind.lower()} is a value, not a place in the state, so there is no {name}."
     help = f"Make one of your own, {kind}(...), change that, and store it."
     return SpecError("SW202", said, why=VALUES, help=help)
 
 
 def taken_for(kind: type) -> Any:
-    """The ``__class__`` of what `isinstance` is to take for another class."""
+    """Return the ``__class__`` of what `isinstance` is to take for another class."""
     return property(lambda self: kind)
 
 
@@ -186,7 +191,7 @@ def name_alike(*classes: type) -> None:
 
 
 def describe(value: Any) -> str:
-    """A value that is not a state value, in words."""
+    """Return a value that is not a state value, in words."""
     code = getattr(value, "__code__", None)
     if code is not None:
         return f"a function ({code.co_name}, line {code.co_firstlineno})"

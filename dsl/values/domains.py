@@ -137,7 +137,9 @@ _BARE: Mapping[Any, Domain] = {
 
 
 def domain_of(hint: Any) -> Domain:
-    """The domain of a resolved annotation; `ANYTHING` where it says nothing that can be checked."""
+    """Return the domain of a resolved annotation; `ANYTHING` where it says nothing that can
+    be checked.
+    """
     hint = meant_by(hint)
     if hint is Any or hint is object or getattr(hint, "_is_protocol", False):
         return ANYTHING
@@ -183,7 +185,7 @@ def _annotated(args: tuple[Any, ...]) -> Domain:
 
 
 def misfit_of(record: Record) -> tuple[str, Any, Domain] | None:
-    """The first field of a record with a value outside its type: name, value and type."""
+    """Return the first field of a record with a value outside its type: name, value and type."""
     domains: Mapping[str, Domain] = getattr(type(record), "_domains", {})
     for name, domain in domains.items():
         value = record.__dict__.get(name, ABSENT)
@@ -193,7 +195,7 @@ def misfit_of(record: Record) -> tuple[str, Any, Domain] | None:
 
 
 def outside(what: str, value: Any, domain: Domain) -> SpecError:
-    """The error of a value that its type does not allow."""
+    """Return the error of a value that its type does not allow."""
     inner = misfit_of(value) if isinstance(value, Record) else None
     if inner is not None:
         return outside(*inner)
@@ -218,7 +220,7 @@ def _class(cls: type) -> Domain:
 
 
 def _with_subclasses(cls: type) -> Iterator[type]:
-    """A record class and what is derived from it."""
+    """Yield a record class and what is derived from it."""
     yield cls
     derived: type
     for derived in cls.__subclasses__():

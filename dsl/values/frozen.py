@@ -32,7 +32,7 @@ def unchanging(kind: str, look: Callable[[], Iterable[Any]]) -> Iterator[Any]:
 def while_same(
     kind: str, elements: Iterable[Any], look: Callable[[], Any], first: Any
 ) -> Iterator[Any]:
-    """The same for elements that do not say themselves what stays the same."""
+    """Yield the same for elements that do not say themselves what stays the same."""
     for element in elements:
         _compare(kind, first, look())
         yield element
@@ -64,7 +64,7 @@ class ByBytes(Unchangeable):
 
     @classmethod
     def _of(cls, entries: dict[bytes, Any]) -> Self:
-        """One with these entries, which are in order."""
+        """Return one with these entries, which are in order."""
         result = cls.__new__(cls)
         result._entries = entries
         result._bytes = None
@@ -86,7 +86,7 @@ class ByBytes(Unchangeable):
 
 
 def sorted_entries(entries: Mapping[bytes, Any]) -> dict[bytes, Any]:
-    """Entries in canonical order: that of their bytes."""
+    """Return entries in canonical order: that of their bytes."""
     return {key: entries[key] for key in sorted(entries)}
 
 
@@ -116,7 +116,7 @@ def _joining(
 
 
 def comparing(operation: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any]:
-    """A comparison of two sets, given that of their keys."""
+    """Return a comparison of two sets, given that of their keys."""
 
     def compared(self: SetOperators, other: Any) -> Any:
         if not self._compares(other):
@@ -193,33 +193,33 @@ class FrozenSet(SetOperators, ByBytes, AbstractSet[Any]):
         return hash(frozenset(self))  # as the frozenset that it is equal to
 
     def with_element(self, element: Any) -> FrozenSet:
-        """The set with one more (frozen) element."""
+        """Return the set with one more (frozen) element."""
         key = encode(element)
         if key in self._entries:
             return self
         return FrozenSet._of(sorted_entries({**self._entries, key: element}))
 
     def without_element(self, element: Any) -> FrozenSet:
-        """The set without a (frozen) element."""
+        """Return the set without a (frozen) element."""
         key = encode(element)
         if key not in self._entries:
             return self
         return FrozenSet._of({k: e for k, e in self._entries.items() if k != key})
 
     def union(self, *others: Iterable[Any]) -> FrozenSet:
-        """The elements of all."""
+        """Return the elements of all."""
         return reduce(operator.or_, map(elements_of, others), self)
 
     def intersection(self, *others: Iterable[Any]) -> FrozenSet:
-        """The elements common to all."""
+        """Return the elements common to all."""
         return reduce(operator.and_, map(elements_of, others), self)
 
     def difference(self, *others: Iterable[Any]) -> FrozenSet:
-        """The elements of this set that no other has."""
+        """Return the elements of this set that no other has."""
         return reduce(operator.sub, map(elements_of, others), self)
 
     def symmetric_difference(self, other: Iterable[Any]) -> FrozenSet:
-        """The elements that are in one of the two only."""
+        """Return the elements that are in one of the two only."""
         found: FrozenSet = self ^ elements_of(other)
         return found
 
@@ -236,7 +236,7 @@ class FrozenSet(SetOperators, ByBytes, AbstractSet[Any]):
         return not self & elements_of(other)
 
     def copy(self) -> set[Any]:
-        """An ordinary set with the same elements."""
+        """Return an ordinary set with the same elements."""
         return set(self)
 
     def __repr__(self) -> str:
@@ -295,7 +295,7 @@ class FrozenBag(ByBytes, Collection[Any]):
         return list(self._entries.values())
 
     def adjusted(self, element: Any, by: int) -> FrozenBag:
-        """The bag with ``by`` more of a (frozen) element, never fewer than none."""
+        """Return the bag with ``by`` more of a (frozen) element, never fewer than none."""
         key = encode(element)
         entries = dict(self._entries)
         count = (entries[key][1] if key in entries else 0) + by

@@ -42,7 +42,10 @@ def can_change(value: Any) -> bool:
 
 
 def hash_in_a_step(value: Any, found: int) -> int:
-    """The hash of what is stored. Raises TypeError where a spec asks for that of a list or dict."""
+    """Return the hash of what is stored.
+
+    Raises TypeError where a spec asks for that of a list or dict.
+    """
     if binding.view is not None and can_change(value):
         raise TypeError(f"unhashable type: '{value.__class__.__name__}'")
     return found
@@ -110,7 +113,7 @@ class FrozenList(Unchangeable, Sequence[Any]):
             return list(self._items)[index]  # raises as a list does
 
     def part(self, bounds: slice) -> FrozenList:
-        """The elements within some bounds, as stored."""
+        """Return the elements within some bounds, as stored."""
         return FrozenList(self._items[bounds])
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -141,7 +144,7 @@ class FrozenList(Unchangeable, Sequence[Any]):
     __gt__, __ge__ = _comparing(operator.gt, ">"), _comparing(operator.ge, ">=")
 
     def copy(self) -> list[Any]:
-        """An ordinary list with the same elements."""
+        """Return an ordinary list with the same elements."""
         return list(self)
 
     def __repr__(self) -> str:
@@ -165,7 +168,7 @@ def is_in_place(frame: FrameType) -> bool:
 
 
 def _listed(other: object, sign: str) -> list[Any]:
-    """The other operand as a list. A tuple is none, though Python would take it here."""
+    """Return the other operand as a list. A tuple is none, though Python would take it here."""
     if not isinstance(other, list):
         kind = type(other).__name__
         raise TypeError(f"'{sign}' not supported between instances of 'list' and '{kind}'")

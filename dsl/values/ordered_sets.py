@@ -90,7 +90,7 @@ def _made(changeable: bool, elements: list[Any]) -> OrderedSet | OrderedFrozenSe
 
 
 def _making(cls: type, plain: Callable[..., Any]) -> Callable[..., Any]:
-    """A method of Python's sets that makes a new one, which is to be ordered as well."""
+    """Return a method of Python's sets that makes a new one, which is to be ordered as well."""
 
     def method(self: Any, *others: Any) -> Any:
         if len(others) == 1 and type(others[0]) in _VIEWS:
@@ -153,7 +153,7 @@ def _rank(value: Any) -> tuple[Any, ...]:
 
 
 def _other_rank(value: Any) -> tuple[Any, ...]:
-    """The order of what the state cannot hold, by what it consists of."""
+    """Return the order of what the state cannot hold, by what it consists of."""
     kind = type(value)
     if kind in _BY_TEXT:
         return (kind.__name__, repr(value))
@@ -167,7 +167,7 @@ def _other_rank(value: Any) -> tuple[Any, ...]:
 
 
 def _no_order(elements: list[Any]) -> SpecError:
-    """The error of a set, which names the same element whatever comes first."""
+    """Return the error of a set, which names the same element whatever comes first."""
     named = []
     for element in elements:
         try:

@@ -38,13 +38,13 @@ _SIMPLE = frozenset({int, str, bool, type(None)})
 
 
 def field_names(cls: type) -> tuple[str, ...]:
-    """The fields of a record class, inherited ones first."""
+    """Return the fields of a record class, inherited ones first."""
     names: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
     return names
 
 
 def fields_of(record: Record) -> tuple[str, ...]:
-    """The names of a record's fields; a record with free fields has its own."""
+    """Return the names of a record's fields; a record with free fields has its own."""
     cls = record_class(record)
     if not cls._open:
         return cls._fields
@@ -58,7 +58,7 @@ def is_property(cls: type, name: str) -> bool:
 
 
 def declared_fields(cls: type) -> list[str]:
-    """The names that the body of a class declares with a type; class variables aside."""
+    """Return the names that the body of a class declares with a type; class variables aside."""
     found = annotations_of(cls)
     return [n for n, hint in found.items() if n[:1] != "_" and "ClassVar" not in str(hint)]
 
@@ -103,7 +103,7 @@ KEPT = {"_bytes", "_domains", "_reference", "_referenced"}
 
 
 def private(cls: type) -> set[str]:
-    """The names of a class of ours that begin with an underscore."""
+    """Return the names of a class of ours that begin with an underscore."""
     return {name for name in vars(cls) if name[:1] == "_" and name[:2] != "__"}
 
 
@@ -205,7 +205,7 @@ class Record:
         return result
 
     def _with(self, name: str, value: Any) -> Any:
-        """A frozen record with one field changed to a frozen value."""
+        """Return a frozen record with one field changed to a frozen value."""
         result = object.__new__(type(self))
         content = result.__dict__
         content.update(self.__dict__)
@@ -214,7 +214,7 @@ class Record:
         return result
 
     def _encoded(self) -> bytes:
-        """The canonical bytes of a frozen record."""
+        """Return the canonical bytes of a frozen record."""
         cls, content = type(self), self.__dict__
         parts = [encode(content[name]) for name in cls._fields]
         return b"".join([RECORD_TAG, text_bytes(cls.__name__), *parts, END])
@@ -254,14 +254,16 @@ class Record:
 
 
 def _no_value(cls: type, name: str, known: Iterable[str]) -> SpecError:
-    """The error of a field that the constructor of a record left without a value."""
+    """Return the error of a field that the constructor of a record left without a value."""
     said = f"{cls.__name__}.{name} has no value yet."
     why = f"The __init__ of {cls.__name__} did not give it one."
     return SpecError("SW208", said, why=why, help=f"Set all fields there: {', '.join(known)}.")
 
 
 def own(value: Any) -> Any:
-    """A copy of a stored value that can be changed, as can what is in it; sets hold values."""
+    """Return a copy of a stored value that can be changed, as can what is in it; sets hold
+    values.
+    """
     kind = type(value)
     if kind is FrozenList:
         return [own(v) for v in value]
@@ -320,7 +322,7 @@ class Message(Record):
 
 
 def record_class(record: Record) -> type[Record]:
-    """The class a spec declared for a record, also for a live reference to one."""
+    """Return the class a spec declared for a record, also for a live reference to one."""
     cls: type[Record] = getattr(type(record), "_referenced", type(record))
     return cls
 
@@ -376,7 +378,7 @@ class Bag(Generic[T]):
         self._content = FrozenBag()
 
     def copy(self) -> Bag[T]:
-        """Another bag with the same elements."""
+        """Return another bag with the same elements."""
         return Bag(self._content)
 
     def __contains__(self, element: object, /) -> bool:

@@ -123,7 +123,7 @@ class FrozenDict(ByBytes, Mapping[Any, Any]):
         return Keys(self._entries.values())
 
     def copy(self) -> dict[Any, Any]:
-        """An ordinary dict with the same entries."""
+        """Return an ordinary dict with the same entries."""
         return dict(self._entries.values())
 
     fromkeys = staticmethod(dict.fromkeys)
@@ -157,7 +157,7 @@ class FrozenDict(ByBytes, Mapping[Any, Any]):
         raise unchangeable("dict", "removal of a key")
 
     def with_item(self, key: Any, value: Any) -> FrozenDict:
-        """The dict with one (frozen) entry set; ABSENT removes it."""
+        """Return the dict with one (frozen) entry set; ABSENT removes it."""
         encoded = encode(key)
         entries = dict(self._entries)
         if value is ABSENT:
@@ -200,7 +200,9 @@ def same_state(a: Mapping[Any, Any], b: Mapping[Any, Any]) -> bool:
 
 
 def thaw(value: Any) -> Any:
-    """A plain Python copy, for code outside the spec: nothing done to it reaches the state."""
+    """Return a plain Python copy, for code outside the spec: nothing done to it reaches the
+    state.
+    """
     kind = type(value)
     if kind in SCALARS:
         return value
@@ -234,7 +236,9 @@ def without_roles(value: Any) -> Any:
 
 
 def _thawed_key(value: Any) -> Any:
-    """A plain copy where it can be looked up; what could be changed stays as it is stored."""
+    """Return a plain copy where it can be looked up; what could be changed stays as it is
+    stored.
+    """
     plain = thaw(value)
     try:
         hash(plain)

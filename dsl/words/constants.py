@@ -30,7 +30,7 @@ _WORDS = {"true": True, "True": True, "false": False, "False": False, "None": No
 
 
 def is_constant(annotation: ast.expr) -> ast.expr | None:
-    """The type inside ``Constant[...]``, if an annotation is one."""
+    """Return the type inside ``Constant[...]``, if an annotation is one."""
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         annotation = ast.parse(annotation.value, mode="eval").body
     if isinstance(annotation, ast.Subscript):
@@ -45,7 +45,7 @@ def is_constant(annotation: ast.expr) -> ast.expr | None:
 
 
 def read_constant(name: str, given: Any, hint: Any) -> Any:
-    """The value of a constant from what was given for it. Raises SpecError[SW301]."""
+    """Return the value of a constant from what was given for it. Raises SpecError[SW301]."""
     domain = domain_of(hint) if hint is not None else ANYTHING
     if isinstance(given, GivenText):
         value = _from_text(name, given, hint)
@@ -127,7 +127,7 @@ def _shown(value: Any) -> str:
 
 
 def _readings(text: str, hint: Any) -> list[Any]:
-    """Every value of a type that a text can mean."""
+    """Return every value of a type that a text can mean."""
     hint = meant_by(hint)
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
@@ -159,7 +159,7 @@ def _readings_of_many(text: str, kind: Any, args: tuple[Any, ...]) -> Iterator[A
 
 
 def _members_called(text: str, hint: Any) -> Iterator[Enum]:
-    """The members that a text names, of the enums in a type; ``A | B`` of flags."""
+    """Yield the members that a text names, of the enums in a type; ``A | B`` of flags."""
     for part in (hint, *typing.get_args(hint)):
         if isinstance(part, Enum) and text in (part.name, f"{type(part).__name__}.{part.name}"):
             yield part
@@ -171,7 +171,7 @@ def _members_called(text: str, hint: Any) -> Iterator[Enum]:
 
 
 def _literal(text: str) -> Any:
-    """A text as Python reads it; one that is no literal as it is."""
+    """Return a text as Python reads it; one that is no literal as it is."""
     if text in _WORDS:
         return _WORDS[text]
     try:
@@ -212,7 +212,10 @@ NO_MUTANT = "none"
 def chosen_mutant(
     names: Iterable[str], given: Mapping[str, Any], used: dict[str, list[str]]
 ) -> str:
-    """The mutant to run, of those with some names. Raises SpecError[SW301] where there is none."""
+    """Return the mutant to run, of those with some names.
+
+    Raises SpecError[SW301] where there is none.
+    """
     known = dict.fromkeys([NO_MUTANT, *names])
     value = given.get(MUTANT, NO_MUTANT)
     if MUTANT in given:
@@ -222,7 +225,7 @@ def chosen_mutant(
 
 
 def no_value(name: str, hint: str, at: Span) -> SpecError:
-    """The error of a constant without a value, which would be none at all."""
+    """Return the error of a constant without a value, which would be none at all."""
     help = f"Give it one here, {name}: {hint} = ...; --set {name}=VALUE and configurations "
     help += "change it."
     return SpecError("SW301", f"The constant {name} has no value.", at=at, help=help)
@@ -263,7 +266,9 @@ def violates(
 
 
 def _name_of(given: Any, names: Mapping[str, Any]) -> str:
-    """The name of a property; of `leads_to` and its kin, that in the module that speaks of it."""
+    """Return the name of a property; of `leads_to` and its kin, that in the module that
+    speaks of it.
+    """
     if isinstance(given, str):
         return given
     if isinstance(given, LeadsTo):

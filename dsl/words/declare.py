@@ -268,7 +268,7 @@ def any_of(options: Iterable[T], /, *, fair: Fairness = "none") -> T:
 
 
 def listed(options: Iterable[T]) -> Sequence[T]:
-    """Options in their order; what has one stays what it is, as it may be long."""
+    """Return options in their order; what has one stays what it is, as it may be long."""
     if type(options) in (range, tuple, list):
         found: Any = options
         return found  # type: ignore[no-any-return]
@@ -342,7 +342,7 @@ def parallel() -> AbstractContextManager[None]:
 
 
 def _steps(flow: str) -> AbstractContextManager[None]:
-    """A block of several steps to Python; no such block is left in what the checker runs."""
+    """Return a block of several steps to Python; no such block is left in what the checker runs."""
     if binding.view is not None:
         said = f"A block '{flow}' is entered where its steps cannot end."
         why = "It is in a function that is not called by its name, self.f(), or not read: under "

@@ -48,7 +48,10 @@ class Given:
         self.wanted = [*_classes_in(hint)]
 
     def adopted(self, name: str, value: Any) -> Any:
-        """The value of a constant. Raises SpecError[SW301] for one that this run does not know."""
+        """Return the value of a constant.
+
+        Raises SpecError[SW301] for one that this run does not know.
+        """
         try:
             return self._value(value)
         except _Unknown as unknown:
@@ -140,14 +143,16 @@ class Given:
         raise _Unknown(f"the spec has {known} {thing.__name__} here")
 
     def _known(self, modules: list[ModuleType], path: str) -> list[Any]:
-        """Classes and functions of this run: those that the type names, and those of modules."""
+        """Return classes and functions of this run: those that the type names, and those of
+        modules.
+        """
         found = [*self.wanted, *(v for m in modules for v in [*vars(m).values(), at(m, path)])]
         kept = {id(o): o for o in found if isinstance(o, type | FunctionType)}
         return [o for o in kept.values() if o.__module__ in self.modules]
 
 
 def _classes_in(hint: Any) -> Iterator[type]:
-    """The classes that a type is made of."""
+    """Yield the classes that a type is made of."""
     if isinstance(hint, type):
         yield hint
     for part in typing.get_args(hint):

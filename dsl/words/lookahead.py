@@ -138,12 +138,14 @@ class NextStep:
     is_lasting: ClassVar[bool] = True
 
     def after(self, expression: Callable[[], T], /) -> T:
-        """An expression's value in the state after the step: ``step.after(lambda: self.n)``."""
+        """Return an expression's value in the state after the step: ``step.after(lambda:
+        self.n)``.
+        """
         with without_places("after"):
             return self.look(lambda: cast(T, lasting(expression(), "after")))
 
     def look(self, expression: Callable[[], T], /) -> T:
-        """The same of whoever sees to it that what it gives looks at no state any more."""
+        """Return the same of whoever sees to it that what it gives looks at no state any more."""
         with bound(self._view, None, None, binding.reading, binding.actions):
             return expression()
 
@@ -200,7 +202,10 @@ def _ways(instance: Any, unbounded: bool = False) -> Iterator[AheadView | None]:
 def _instances(
     action: Callable[..., object] | str | None, arguments: tuple[object, ...]
 ) -> list[Any]:
-    """The action instances meant. Raises SpecError[SW121] where there are none of that name."""
+    """Return the action instances meant.
+
+    Raises SpecError[SW121] where there are none of that name.
+    """
     if binding.view is None or not binding.reading:
         raise SpecError("SW121", "enabled(...) and next_steps(...) are for properties only.")
     if action is None:
@@ -228,7 +233,7 @@ def _is(instance: Any, action: Callable[..., object] | str) -> bool:
 
 
 def _name(action: Callable[..., object]) -> str:
-    """The name of an action: that of ``@action(name=...)``, else the function's."""
+    """Return the name of an action: that of ``@action(name=...)``, else the function's."""
     marks = getattr(action, "_statewalk_marks", [])
     given = next((m.options.get("name") for m in marks if m.kind == "action"), None)
     return str(given or getattr(action, "__name__", action))

@@ -1,4 +1,4 @@
-"""What a model describes, done on Spark: the dataflow store as a batch job and as a stream.
+"""An implementation of a model on Spark: the dataflow store as a batch job and as a stream.
 
 Nothing here is a model, and no check of a spec loads it. `resolving` decides a batch, `answering`
 keeps queries up to date, `epochs` has what is on disk, `streaming` puts them together over a folder

@@ -23,7 +23,7 @@ class Edges(NamedTuple):
 
 
 class Queries(NamedTuple):
-    """How often queries are registered for nodes, before and after an epoch."""
+    """The numbers of queries registered for nodes, before and after an epoch."""
 
     before: DataFrame
     after: DataFrame

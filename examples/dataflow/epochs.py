@@ -1,4 +1,4 @@
-"""What the stream keeps on disk: for each epoch a folder with its differences and a mark.
+"""The stream's files: for each epoch a folder with its differences and a mark.
 
 An epoch's folder is written under another name and renamed, so that it is there as a whole or not
 at all; its mark says what it was made of and what is in it, so that one that was damaged or taken
@@ -40,7 +40,7 @@ class Refused(Exception):
 
 
 class Mark(NamedTuple):
-    """What an epoch was made of, and what came of it."""
+    """The input of an epoch, and its result."""
 
     epoch: int
     records: int  # of the batch

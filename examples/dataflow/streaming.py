@@ -56,7 +56,7 @@ def run(spark: SparkSession, batches: Path, out: Path, at_once: int = 0) -> None
 
 
 class Job:
-    """What a running job has in memory: the sums of all epochs, as tables."""
+    """The memory of a running job: the sums of all epochs, as tables."""
 
     def __init__(self, spark: SparkSession, out: Path) -> None:
         """Add up what was saved."""

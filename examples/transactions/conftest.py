@@ -1,4 +1,4 @@
-"""What scenarios made by `statewalk cover spec.py --pytest test_scenarios.py` are tried on.
+"""The system under test for scenarios made by `statewalk cover spec.py --pytest test_scenarios.py`.
 
 `BUG=counted pytest test_scenarios.py` tries one of the bugs.
 """

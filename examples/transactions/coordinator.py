@@ -22,7 +22,7 @@ class CrashError(Exception):
 
 
 class Process:
-    """What a process has in memory (``states``) and on disk, and the log of its events."""
+    """The state of a process in memory (``states``) and on disk, and the log of its events."""
 
     def __init__(self, actor: str, file: str, folder: Path, chance: random.Random, bug: str):
         self.actor = actor

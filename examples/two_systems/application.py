@@ -32,7 +32,7 @@ Id = tuple[int, int]
 
 @dataclass
 class Kafka:
-    """What stands in for the coordinator: which id is used, and which transaction is ongoing."""
+    """A stand-in for the coordinator: which id is used, and which transaction is ongoing."""
 
     id: Id = (1, 0)
     ongoing: Id | None = None

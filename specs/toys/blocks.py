@@ -27,7 +27,7 @@ CAREFUL: Constant[bool] = True
 
 
 class Account(State):
-    """What the tellers share."""
+    """The account that the tellers share."""
 
     balance: int = 2
     letters: int = 0

@@ -30,7 +30,7 @@ SESSIONS: Constant[int] = 2
 
 
 class Session(Role, at_most=3, symmetric=True):
-    """What answers one request."""
+    """A session that answers one request."""
 
     stage: int = 0
 

@@ -1,4 +1,5 @@
-"""What may enter which folder of code. A folder that is let in enters with the folders in it.
+"""The table of which folder may import which. A folder that is let in enters with the folders
+in it.
 
 A row is for the files of a folder, and for folders in it without a row of their own; these may
 always enter. Names are below the row's first folder; `Model` is what engines see of the language.

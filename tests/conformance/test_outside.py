@@ -1,4 +1,4 @@
-"""What a step or a property changes besides the state is refused, by every engine (SW102)."""
+"""Changes besides the state are refused by every engine (SW102)."""
 
 from pathlib import Path
 

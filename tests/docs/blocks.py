@@ -1,4 +1,4 @@
-"""What the pages show in blocks: which of it is run here, by another test, or not at all and why.
+"""The blocks of code in pages: which of it is run here, by another test, or not at all and why.
 
 A piece is a command, or a whole block of something else; it is named by how it begins.
 """

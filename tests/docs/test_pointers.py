@@ -1,4 +1,4 @@
-"""What docstrings, comments and pages refer to is there: modules, names, files, headings."""
+"""References in docstrings, comments and pages exist: modules, names, files, headings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is built holds one name, all of it, from the checkout and from the archive of sources."""
+"""Built packages hold one name, complete, from the checkout and from the source archive."""
 
 from __future__ import annotations
 

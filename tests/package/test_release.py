@@ -1,4 +1,4 @@
-"""What a release needs is there; `make release` tries the rest."""
+"""The files that a release needs exist; `make release` tries the rest."""
 
 from __future__ import annotations
 

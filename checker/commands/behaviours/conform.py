@@ -172,7 +172,7 @@ def _answers(
 
 
 def _again(arguments: argparse.Namespace) -> str:
-    """The command that asks the same of other logs, which are to follow."""
+    """Return the command that asks the same of other logs, which are to follow."""
     said = [("--set", text) for text in arguments.settings]
     said += [("--hidden", names) for names in arguments.hidden]
     said += [("--watch", name) for name in arguments.watch]

@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def all_words() -> Words:
-    """The words of all commands."""
+    """Return the words of all commands."""
     parser = argparse.ArgumentParser("statewalk")
     parser.add_argument("--version", action="version", help="print the version")
     commands = parser.add_subparsers()
@@ -56,7 +56,7 @@ class Words:
 
 
 def described(parser: argparse.ArgumentParser, about: str = "") -> Words:
-    """The words of a parser and of the commands in it."""
+    """Return the words of a parser and of the commands in it."""
     found = Words(about)
     for action in parser._actions:
         choices = action.choices
@@ -75,7 +75,7 @@ def described(parser: argparse.ArgumentParser, about: str = "") -> Words:
 
 
 def _commands(words: Words, path: str = "") -> list[tuple[str, Words]]:
-    """Each command with its words, those inside others as `history check`."""
+    """Return each command with its words, those inside others as `history check`."""
     own = [(path, words)]
     for name, inner in words.commands.items():
         own += _commands(inner, f"{path} {name}".strip())

@@ -91,7 +91,7 @@ def _compile(*, for_all: bool) -> None:
 
 
 def examined() -> Iterator[Finding]:
-    """All that is looked at, the quickest first."""
+    """Yield all that is looked at, the quickest first."""
     yield Finding("Python", f"{platform.python_version()}, {sys.executable}")
     yield _installed()
     yield Finding("system", f"{platform.platform(terse=True)}, {_processors()} processors")
@@ -112,7 +112,7 @@ def _installed() -> Finding:
 
 
 def _processors() -> int:
-    """Those that this process may use."""
+    """Return those that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

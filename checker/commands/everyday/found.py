@@ -20,8 +20,8 @@ _NOT_OURS = frozenset({"__pycache__", "node_modules", "site-packages"})
 
 
 def specs_in(paths: Sequence[str]) -> list[str]:
-    """The specs with configurations that paths and names lead to, each once; of a folder, all
-    below it. Raises RunError[SW382] where one leads to none, [SW324].
+    """Return the specs with configurations that paths and names lead to, each once; of a
+    folder, all below it. Raises RunError[SW382] where one leads to none, [SW324].
     """
     found: list[str] = []
     for path in paths:
@@ -49,7 +49,9 @@ def _at(path: str) -> list[str]:
 
 
 def texts_in(paths: Sequence[str]) -> list[str]:
-    """The files that paths and names lead to, whether they are specs or what specs may import."""
+    """Return the files that paths and names lead to, whether they are specs or what specs may
+    import.
+    """
     found: list[str] = []
     for path in paths:
         if os.path.isdir(path):
@@ -60,7 +62,9 @@ def texts_in(paths: Sequence[str]) -> list[str]:
 
 
 def untested(paths: Sequence[str]) -> list[str]:
-    """The files of folders that declare actions or properties, and no configuration to test."""
+    """Return the files of folders that declare actions or properties, and no configuration to
+    test.
+    """
     below = (p for path in paths if os.path.isdir(path) for p in _below(Path(path)))
     return sorted({os.path.normpath(p) for p in below if not is_tested(p) and _declares(p)})
 
@@ -71,7 +75,9 @@ def _declares(path: Path) -> bool:
 
 
 def _below(folder: Path) -> Iterator[Path]:
-    """The Python and .fizz files below a folder, but for hidden folders and installed packages."""
+    """Yield the Python and .fizz files below a folder, but for hidden folders and installed
+    packages.
+    """
     for here, folders, files in os.walk(folder):
         folders[:] = [
             f

@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _short(found: list[Entry]) -> int:
-    """The library at a glance."""
+    """Return the library at a glance."""
     column = 2 + max(len(entry.name) for entry in found)
     for entry in found:
         line = f"{entry.name:<{column}}{entry.line}"

@@ -91,12 +91,12 @@ def _undo(folder: Path, files: Iterable[Path]) -> None:
 
 
 def _repository(folder: Path) -> Path | None:
-    """The repository that a folder lies in, if any."""
+    """Return the repository that a folder lies in, if any."""
     return next((p for p in folder.resolve().parents if (p / ".git").exists()), None)
 
 
 def _spec_name(folder: Path) -> str:
-    """The file of the spec: a module that others can import. Raises RunError[SW383]."""
+    """Return the file of the spec: a module that others can import. Raises RunError[SW383]."""
     from statewalk.dsl.errors import RunError
 
     if not folder.name:

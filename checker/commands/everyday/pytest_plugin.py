@@ -28,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """A spec, where the file is one and lies where the project says."""
+    """Return a spec, where the file is one and lies where the project says."""
     if file_path.suffix not in (".py", ".fizz"):
         return None
     folders = parent.config.getini(_SETTING)
@@ -53,7 +53,10 @@ class Spec(pytest.File):
     """A spec with its configurations; of a .fizz file, it as it is."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """One test for each configuration. Nothing but the text of the spec is run for that."""
+        """Yield one test for each configuration.
+
+        Nothing but the text of the spec is run for that.
+        """
         from statewalk.checker.api import declared_within
         from statewalk.checker.commands.everyday.rows import AS_IT_IS
 
@@ -64,7 +67,7 @@ class Spec(pytest.File):
             yield Check.from_parent(self, name=name)
 
     def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
-        """A mistake in the spec, with its place, and no traceback through statewalk."""
+        """Return a mistake in the spec, with its place, and no traceback through statewalk."""
         return _said(excinfo) or super().repr_failure(excinfo)
 
 
@@ -85,7 +88,7 @@ class Check(pytest.Item):
             raise NotAsExpected(run)
 
     def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
-        """The report, with its trace."""
+        """Return the report, with its trace."""
         return _said(excinfo) or super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:

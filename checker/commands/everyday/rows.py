@@ -137,7 +137,10 @@ class How:
 
 
 def checked(jobs: Sequence[Job], how: How, asked: Callable[[], bool]) -> Iterator[list[Row]]:
-    """The rows of each job, in their order. Raises KeyboardInterrupt once the user ``asked``."""
+    """Yield the rows of each job, in their order.
+
+    Raises KeyboardInterrupt once the user ``asked``.
+    """
     running: set[subprocess.Popen[str]] = set()
     parts = [_parted(job, whole=len(jobs) >= how.jobs) for job in jobs]
     with ThreadPoolExecutor(how.jobs) as pool:
@@ -154,7 +157,7 @@ def checked(jobs: Sequence[Job], how: How, asked: Callable[[], bool]) -> Iterato
 
 
 def _parted(job: Job, *, whole: bool) -> list[Job]:
-    """A job, or one for each configuration where there are processors for that."""
+    """Return a job, or one for each configuration where there are processors for that."""
     if whole or not job.configurations:
         return [job]
     return [Job(job.spec, (configuration,)) for configuration in job.configurations]
@@ -212,15 +215,15 @@ def begun(words: Sequence[str], how: How) -> subprocess.Popen[str]:
 
 
 def gist(said: str) -> str:
-    """The line of what a check said that tells why it ended: that of an internal error, or the
-    last.
+    """Return the line of what a check said that tells why it ended: that of an internal
+    error, or the last.
     """
     lines = [line.strip() for line in said.replace(COMPILING, "").splitlines() if line.strip()]
     return next((line for line in lines if line.startswith(_INTERNAL)), lines[-1] if lines else "")
 
 
 def _words(job: Job, how: How, folder: Path) -> list[str]:
-    """The command that checks a job and leaves what it finds in a folder."""
+    """Return the command that checks a job and leaves what it finds in a folder."""
     threads = max(1, (os.cpu_count() or 1) // how.jobs)
     words = ["check", job.spec, "--json", str(folder / "result.json"), "--out", str(folder / "run")]
     words += ["--checkpoint-every", _NEVER, "--threads", str(threads), "--engine", how.engine]

@@ -26,11 +26,11 @@ class Files:
         self._know(self._stamps())
 
     def saved(self) -> list[str]:
-        """The files that are not as they were; also those that are there now, or no more."""
+        """Return the files that are not as they were; also those that are there now, or no more."""
         return sorted(f for f, stamp in self._stamps().items() if self._differs(f, stamp))
 
     def settled(self) -> list[str]:
-        """The same, once nobody writes them any more; from then on, they are known so.
+        """Return the same, once nobody writes them any more; from then on, they are known so.
 
         An editor may remove a file before it puts another in its place.
         """

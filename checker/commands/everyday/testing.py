@@ -166,7 +166,7 @@ def run_tests(
 
 
 def _first_said(rows: Sequence[Row]) -> dict[str, list[str]]:
-    """The warnings of each configuration that no earlier one has."""
+    """Return the warnings of each configuration that no earlier one has."""
     said: set[str] = set()
     new: dict[str, list[str]] = {}
     for row in rows:

@@ -66,7 +66,9 @@ def _numbers(row: Row) -> dict[str, int]:
 
 
 def rewritten(text: str, found: Mapping[str, Mapping[str, int]]) -> tuple[str, list[str]]:
-    """A spec's text with these numbers in its configurations, and those that do not state them."""
+    """Return a spec's text with these numbers in its configurations, and those that do not
+    state them.
+    """
     lines = text.encode().splitlines(keepends=True)
     missing = set(found)
     places = []
@@ -87,7 +89,9 @@ def rewritten(text: str, found: Mapping[str, Mapping[str, int]]) -> tuple[str, l
 
 
 def _stated(tree: ast.Module) -> Iterator[tuple[str, str, ast.Constant]]:
-    """Each number in `config("name", expect=holds(distinct=3))`: the name, `distinct`, and 3."""
+    """Yield each number in `config("name", expect=holds(distinct=3))`: the name, `distinct`,
+    and 3.
+    """
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or not node.args:
             continue

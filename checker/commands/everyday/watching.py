@@ -49,7 +49,7 @@ class Watched(Protocol):
 
 
 def without(words: Sequence[str]) -> list[str]:
-    """A command without ``--watch``, which may be abbreviated."""
+    """Return a command without ``--watch``, which may be abbreviated."""
     return [w for w in words if not (len(w) > len("--") and OPTION.startswith(w))]
 
 
@@ -77,7 +77,7 @@ def watch(job: Watched) -> int:
 
 
 def clock() -> str:
-    """The time of day."""
+    """Return the time of day."""
     return time.strftime("%H:%M:%S")
 
 
@@ -209,7 +209,9 @@ class WatchedTests:
     next: float = 0.0
 
     def files(self) -> list[str]:
-        """All files that may be specs or parts of them, and what those that passed were made of."""
+        """Return all files that may be specs or parts of them, and what those that passed
+        were made of.
+        """
         now = time.monotonic()
         if now >= self.next:
             green = Green.read(self.how).specs.values()

@@ -102,7 +102,7 @@ def run_steps(arguments: argparse.Namespace) -> int:
 
 
 def _settings(arguments: argparse.Namespace, text: str) -> dict[str, Any]:
-    """The constants of the options, and those that a copied report says, whole.
+    """Return the constants of the options, and those that a copied report says, whole.
 
     Raises RunError[SW306] for one that it does not.
     """

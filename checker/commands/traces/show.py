@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def repeated(trace: Trace, spec: str) -> Trace:
-    """A trace as it happens on a spec. Raises RunError[SW405] where it does not."""
+    """Return a trace as it happens on a spec. Raises RunError[SW405] where it does not."""
     from dataclasses import replace
 
     from statewalk.checker.behaviours.replay import model_for, replay

@@ -105,7 +105,9 @@ class _Run:
         return left
 
     def _sources(self, t: int, op: int, left: dict[int, list[int]]) -> Iterator[tuple[int, int]]:
-        """The keys that an operation reads from others, with the turn of each one's writer."""
+        """Yield the keys that an operation reads from others, with the turn of each one's
+        writer.
+        """
         h = self.history
         if h.kind[op] == RANGE:
             live, dead = h.rows(op)

@@ -31,7 +31,7 @@ class Application:
     skew: float = 1.0
 
     def plan(self, rng: random.Random, keys: int) -> Steps:
-        """One transaction; a row that it meets twice under one name is the same."""
+        """Return one transaction; a row that it meets twice under one name is the same."""
         begins = self._begins(keys)
         (_, kind) = rng.choices(self.kinds, [often for often, _ in self.kinds])[0]
         chosen = dict[str, int]()
@@ -48,13 +48,13 @@ class Application:
         return steps
 
     def initial(self, keys: int) -> Iterator[int]:
-        """The keys that are there at the beginning."""
+        """Yield the keys that are there at the beginning."""
         for table, (first, size) in self._begins(keys).items():
             if table not in self.made:
                 yield from range(first, first + size)
 
     def _begins(self, keys: int) -> dict[str, tuple[int, int]]:
-        """The first key and the number of rows of each table."""
+        """Return the first key and the number of rows of each table."""
         counts = [int(s[1:]) * keys if s[0] == "x" else int(s) for s in self.sizes.values()]
         firsts = accumulate(counts, initial=0)
         return dict(zip(self.sizes, zip(firsts, counts, strict=False), strict=True))

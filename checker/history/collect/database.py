@@ -76,7 +76,7 @@ class Database:
     # -- operations, run and recorded --------------------------------------------------------------
 
     def read(self, c: RecordedConnection, key: int) -> int | None:
-        """The value of a register."""
+        """Return the value of a register."""
         value = self._value(c, REGISTERS, key)
         c.saw(key, value)
         return None if value is None else int(value)

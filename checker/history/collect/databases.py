@@ -150,7 +150,7 @@ class MySQL(Database):
 
 
 def _mysql_parts(url: str) -> SplitResult:
-    """A URL taken apart. Raises: HistoryError[SW708], which does not repeat it."""
+    """Return a URL taken apart. Raises: HistoryError[SW708], which does not repeat it."""
     try:
         parts = urlsplit(url)
         whole = parts.scheme in ("mysql", "mariadb") and parts.hostname and len(parts.path) > 1
@@ -180,7 +180,7 @@ def without_password(said: str, url: str) -> str:
 
 
 def database_of(url: str) -> str:
-    """The database that a URL speaks of: by its scheme; PostgreSQL's where it is a list of
+    """Return the database that a URL speaks of: by its scheme; PostgreSQL's where it is a list of
     settings; else a file of DuckDB. Raises HistoryError[SW708] for what only looks like a URL: a
     file of that name would hold its password.
     """

@@ -112,7 +112,7 @@ class _Session:
                 self.partner.abort()
 
     def connected(self) -> RecordedConnection:
-        """A new connection; a server that restarts is waited for."""
+        """Return a new connection; a server that restarts is waited for."""
         for attempt in range(_RECONNECTS):
             try:
                 return self.recorder.wrap(self.database.connect())
@@ -151,6 +151,6 @@ class _Session:
                 self.partner.wait(self.run.meeting)
 
     def fresh(self) -> int:
-        """A value that no other session writes, and this one never again; from 1."""
+        """Return a value that no other session writes, and this one never again; from 1."""
         self.value += self.run.shape.sessions
         return self.value

@@ -87,7 +87,7 @@ class Front:
             raise
 
     def tag(self) -> str:
-        """A tag that was not given out before."""
+        """Return a tag that was not given out before."""
         with self._lock:
             self._tags += 1
             return str(self._tags)
@@ -116,7 +116,7 @@ class Transaction:
         """The first error of the driver: such a transaction is rolled back, whoever catches it."""
 
     def get(self, key: Scalar, default: Any = None) -> Any:
-        """The value of a key; `default` where there is none, or it was deleted."""
+        """Return the value of a key; `default` where there is none, or it was deleted."""
         with self._noting():
             stored = self._database.read_pair(self._connection, _key(key))
         tag, _, value = (stored or "").partition(" ")
@@ -147,12 +147,18 @@ class Transaction:
 
 
 def _key(key: Scalar) -> str:
-    """A key as the table has it, where 1 and "1" are two. Raises: HistoryError for no key."""
+    """Return a key as the table has it, where 1 and "1" are two.
+
+    Raises: HistoryError for no key.
+    """
     from statewalk.checker.history.formats.jsonl import plain_operation  # with numpy
 
     return json.dumps(plain_operation(["r", key])[1])
 
 
 def _said(value: Any) -> str:
-    """A value as the table has it. Raises: TypeError or ValueError for what JSON cannot say."""
+    """Return a value as the table has it.
+
+    Raises: TypeError or ValueError for what JSON cannot say.
+    """
     return json.dumps(value, allow_nan=False)

@@ -87,7 +87,7 @@ class Recorder:
                 data = data[os.write(self._file, data) :]
 
     def wrap(self, connection: Any, session: Scalar | None = None) -> RecordedConnection:
-        """The connection, recorded as a session of its own.
+        """Return the connection, recorded as a session of its own.
 
         Raises:  HistoryError[SW708] for what is no name, or one that another session got by
                  default.
@@ -106,7 +106,7 @@ class Recorder:
         return RecordedConnection(connection, self, session)
 
     def new_session(self) -> str:
-        """A session name that was not given out before, and that nobody gave."""
+        """Return a session name that was not given out before, and that nobody gave."""
         with self._lock:
             name = ""
             while not name or name in self._named:
@@ -116,7 +116,7 @@ class Recorder:
             return name
 
     def new_id(self) -> str:
-        """A transaction name that was not given out before."""
+        """Return a transaction name that was not given out before."""
         with self._lock:
             self._ids += 1
             return f"t{self._ids}"
@@ -192,7 +192,7 @@ class RecordedConnection:
         return RecordedCursor(self, self.run(execute, self.connection, sql, parameters, text=sql))
 
     def cursor(self) -> Any:
-        """A cursor of the connection; the transaction begins with its first statement."""
+        """Return a cursor of the connection; the transaction begins with its first statement."""
         return RecordedCursor(self, self._cursor())
 
     def run(self, call: Callable[..., Any], *args: Any, text: Any, **more: Any) -> Any:

@@ -30,7 +30,9 @@ _UNKNOWN = ("40003", "08007")  # SQLSTATE: statement completion, transaction res
 
 
 def text_of(statement: Any, connection: Any) -> str:
-    """The text of a statement, which psycopg also takes as bytes or composed, DuckDB as parsed."""
+    """Return the text of a statement, which psycopg also takes as bytes or composed, DuckDB
+    as parsed.
+    """
     if isinstance(statement, bytes | bytearray):
         return statement.decode("utf-8", "replace")
     composed = getattr(statement, "as_string", None)
@@ -39,7 +41,7 @@ def text_of(statement: Any, connection: Any) -> str:
 
 
 def statements_of(text: str) -> list[str]:
-    """The statements of a text, without what is quoted and without comments."""
+    """Return the statements of a text, without what is quoted and without comments."""
     plain = _QUOTED.sub(" ", text)
     if _HAS_STATEMENTS.match(plain.lstrip()):
         return [plain.lstrip()]

@@ -131,7 +131,7 @@ def _add_timeout(parser: argparse.ArgumentParser, covers: str) -> None:
 
 
 def _time_units(text: str) -> float:
-    """A span in the history's own unit of time. Raises ValueError."""
+    """Return a span in the history's own unit of time. Raises ValueError."""
     if not re.fullmatch(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?", text.strip()):
         raise ValueError(f"'{text}' is not a number of 0 or more")
     number = float(text)

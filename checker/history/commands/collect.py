@@ -76,7 +76,7 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _milliseconds(text: str) -> float:
-    """Seconds from milliseconds. Raises ValueError."""
+    """Return seconds from milliseconds. Raises ValueError."""
     if not re.fullmatch(r"\d+(\.\d+)?", text) or float(text) > 60_000:
         raise ValueError(f"'{text}' is not a number of milliseconds up to 60000")
     return float(text) / 1000

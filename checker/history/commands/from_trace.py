@@ -77,7 +77,8 @@ Hook = Callable[[], Iterable[Recorded]]
 
 
 def load_with_hook(spec: str, trace: Trace) -> tuple[Model, Hook]:
-    """The model of a spec with the trace's constants, and its function that tells the history.
+    """Return the model of a spec with the trace's constants, and its function that tells the
+    history.
 
     Raises:  RunError[SW710] for a spec without one; what loading a spec raises.
     """
@@ -108,7 +109,7 @@ def load_with_hook(spec: str, trace: Trace) -> tuple[Model, Hook]:
 
 
 def history_of(model: Model, hook: Hook, states: Sequence[State], source: str = "trace") -> History:
-    """The history at the last of some successive states.
+    """Return the history at the last of some successive states.
 
     Each transaction's ``state`` has the numbers of the states in which it had begun and ended.
     Raises:  RunError[SW710] for what is no transaction.
@@ -154,7 +155,7 @@ def recorded_in(model: Model, hook: Hook, state: State) -> tuple[Recorded, ...]:
 
 
 def record(t: Recorded) -> dict[str, Any]:
-    """A transaction as a line of our format."""
+    """Return a transaction as a line of our format."""
     known = t.end is not None and t.status != "info"  # else it may still take effect, at any time
     times = {"begin": t.begin} | ({"end": t.end} if known else {})
     status = {} if t.status == "ok" else {"status": t.status}

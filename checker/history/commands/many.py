@@ -70,7 +70,8 @@ class Row:
 
 
 def histories(folder: Path) -> list[Path]:
-    """The histories below a folder, by name: files, and folders that are a history themselves.
+    """Return the histories below a folder, by name: files, and folders that are a history
+    themselves.
 
     Hidden ones are passed over. A link to a folder of histories stands for itself: it may lead
     round in a circle, or to all files there are. Raises: HistoryError[SW709] when there is none.
@@ -162,7 +163,7 @@ def _check(row: Row, asked: Asked) -> None:
 def in_processes(
     files: list[Path], asked: Asked, jobs: int, check: Callable[..., Row] = check_file
 ) -> Iterator[Row]:
-    """The rows in the order of the files, from `jobs` processes.
+    """Yield the rows in the order of the files, from `jobs` processes.
 
     When a process dies, those without a row are checked one at a time, each in a new process, so
     that only the file that kills its process is lost.
@@ -191,13 +192,13 @@ def default_jobs() -> int:
 
 
 def exit_code(rows: list[Row]) -> int:
-    """The exit code for all rows: see EXITS."""
+    """Return the exit code for all rows: see EXITS."""
     outcomes = {row.outcome for row in rows}
     return next(code for outcome, code in EXITS.items() if outcome in outcomes)
 
 
 def table(rows: list[Row], folder: Path, asked: Asked) -> str:
-    """A line per file and a sum."""
+    """Return a line per file and a sum."""
     names = [one_line(_short(row.file, folder)) for row in rows]
     width = max(len("file"), *(len(name) for name in names))
     head = f"{'file':<{width}}  {'transactions':>12}  {asked.level or 'si'}: {'':<14}{'seconds':>8}"
@@ -231,7 +232,7 @@ def _outcome(row: Row, asked: Asked) -> str:
 
 
 def as_json(rows: list[Row], folder: Path) -> str:
-    """The rows as one JSON object; its fields are described in docs/how-to/histories.md."""
+    """Return the rows as one JSON object; its fields are described in docs/how-to/histories.md."""
     files = [{**asdict(row), "file": _short(row.file, folder)} for row in rows]
     return json.dumps({"schema": 1, "folder": str(folder), "exit_code": exit_code(rows),
                        "files": files})  # fmt: skip

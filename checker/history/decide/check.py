@@ -92,7 +92,7 @@ def check(
     *,
     known: tuple[Facts, list[Finding]] | None = None,
 ) -> Verdict:
-    """The verdict for one level; `known` is the result of `scan`, when it was made before.
+    """Return the verdict for one level; `known` is the result of `scan`, when it was made before.
 
     It is not settled where the level asks for an order that was not recorded, and nothing that
     was recorded violates it.
@@ -113,7 +113,7 @@ def check(
 def _as_recorded(
     history: History, facts: Facts, found: Verdict, level: Level, options: Options
 ) -> Verdict:
-    """A verdict on a level; one that holds is taken back where an order was not recorded."""
+    """Return a verdict on a level; one that holds is taken back where an order was not recorded."""
     if not found.holds:
         return found
     reason = unrecorded(
@@ -135,7 +135,9 @@ def _decided(
     known: tuple[Facts, list[Finding]],
     clock: _Clock,
 ) -> Verdict:
-    """The verdict for one level by what was recorded, as if that were all there is to know."""
+    """Return the verdict for one level by what was recorded, as if that were all there is to
+    know.
+    """
     facts, findings = known
     against = [f for f in findings if implies(level, f.refutes)]
     if against:
@@ -163,8 +165,8 @@ def _without_times(
     known: tuple[Facts, list[Finding]],
     reason: str,
 ) -> Verdict:
-    """The verdict where times and sessions contradict each other: a violation of what the level
-    asks beside real time, else none.
+    """Return the verdict where times and sessions contradict each other: a violation of what
+    the level asks beside real time, else none.
     """
     found = _decided(history, LEVELS[level].implies[0], options, known, _Clock())
     if found.holds:
@@ -250,7 +252,7 @@ def _check_graph(
 
 
 def _check_certain(graph: Graph, level: Level, priority: Floats, clock: _Clock) -> Verdict:
-    """A cycle of edges that need no reasoning, or no verdict."""
+    """Return a cycle of edges that need no reasoning, or no verdict."""
     edges = np.concatenate((graph.edges[:, :2], initial_edges(graph)))
     order = order_by(graph.size, edges[:, 0].copy(), edges[:, 1].copy(), priority)
     clock.stop("graph")
@@ -276,7 +278,7 @@ def _priority(history: History, facts: Facts, graph: Graph) -> Floats:
 
 
 def _events(graph: Graph, facts: Facts, order: Ints) -> list[tuple[int, bool]]:
-    """An order of nodes as begin and commit events of the history's transactions."""
+    """Return an order of nodes as begin and commit events of the history's transactions."""
     nodes = order[order < graph.w * graph.n]
     t = facts.members[nodes // graph.w].tolist()
     if graph.w == 1:
@@ -318,7 +320,7 @@ def check_levels(
 
 
 def summary(verdicts: dict[str, Verdict]) -> tuple[list[str], list[str]]:
-    """The strongest levels that hold and the weakest that fail."""
+    """Return the strongest levels that hold and the weakest that fail."""
     held = {name for name, v in verdicts.items() if v.holds}
     return strongest(held), weakest({n for n, v in verdicts.items() if v.settled} - held)
 

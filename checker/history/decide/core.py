@@ -75,7 +75,8 @@ class Support:
 
 
 def cycle_support(graph: Graph) -> list[int]:
-    """Transactions that suffice for a cycle of the graph: one of the last pass, if it is new.
+    """Return transactions that suffice for a cycle of the graph: one of the last pass, if it
+    is new.
 
     Of the cycles tried, the few shortest are followed back to what was observed, and the one
     that needs the fewest transactions is taken.
@@ -111,7 +112,7 @@ def _on_cycles(graph: Graph) -> Bools:
 
 
 def search_support(graph: Graph, used: Ints) -> list[int]:
-    """Transactions on any conflict of a search, with what forced the edges among them."""
+    """Return transactions on any conflict of a search, with what forced the edges among them."""
     inside = np.zeros(graph.size, bool)
     inside[used] = True
     graph.connect()
@@ -123,12 +124,14 @@ def search_support(graph: Graph, used: Ints) -> list[int]:
 
 
 def support_of(graph: Graph, used: Ints) -> list[int]:
-    """Transactions that suffice, perhaps: by a cycle, or by the nodes of a search's conflicts."""
+    """Return transactions that suffice, perhaps: by a cycle, or by the nodes of a search's
+    conflicts.
+    """
     return search_support(graph, used) if len(used) else cycle_support(graph)
 
 
 def restrict(facts: Facts, kept: list[int]) -> Facts:
-    """The facts about some of the members only; reads from the others are forgotten."""
+    """Return the facts about some of the members only; reads from the others are forgotten."""
     number = np.full(len(facts.members) + 1, -2, np.int64)
     number[kept] = np.arange(len(kept))
     number[-1] = INITIAL
@@ -197,7 +200,8 @@ def minimal(
 
 
 def core(facts: Facts, support: list[int], rejected: Callable[[Facts], bool]) -> tuple[Facts, bool]:
-    """The facts of a minimal set of transactions that is rejected, and whether it is known minimal.
+    """Return the facts of a minimal set of transactions that is rejected, and whether it is
+    known minimal.
 
     It is looked for in `support`, if that is rejected by itself.
     """

@@ -31,7 +31,7 @@ class Scan:
     findings: list[Finding]
 
     def elements(self, row: int) -> Ints:
-        """The elements that a list read, a row of `reads`, has from others."""
+        """Return the elements that a list read, a row of `reads`, has from others."""
         start = self.ops[self.reads[row, 3], 2]
         return self.history.items[start : start + max(0, self.reads[row, 4])]
 
@@ -45,13 +45,15 @@ class Scan:
         self.findings.append(Finding(name, refutes, tuple(self.at(q) for q in qs), text))
 
     def told(self, q: int) -> str:
-        """An operation with its transaction's name, for a sentence."""
+        """Return an operation with its transaction's name, for a sentence."""
         t, op = self.at(q)
         return f"{self.history.name(t)} {self.history.show(op)}"
 
 
 def lookup(work: Scan, key: Ints, value: Ints, codes: Ints, index: Ints) -> Ints:
-    """The write row of each (key, value), -1 = none; one that did not abort where there is."""
+    """Return the write row of each (key, value), -1 = none; one that did not abort where
+    there is.
+    """
     if not len(codes):
         return np.full(len(key), -1, np.int64)
     code = key * len(work.history.values) + value

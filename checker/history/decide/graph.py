@@ -74,14 +74,16 @@ def neighbours(size: int, src: Ints, dst: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def order_by(size: int, src: Ints, dst: Ints, priority: Floats) -> Ints:
-    """Nodes in topological order, by priority where free; fewer than size = a cycle."""
+    """Return nodes in topological order, by priority where free; fewer than size = a cycle."""
     start, to, _ = neighbours(size, src, dst)
     order = np.empty(size, np.int64)
     return order[: topological_by(size, start, to, priority, order)]
 
 
 def build(history: History, facts: Facts, level: Level, clock_error: float) -> Graph:
-    """The graph of everything observed: within transactions, sessions, time, reads, lists."""
+    """Return the graph of everything observed: within transactions, sessions, time, reads,
+    lists.
+    """
     n, w = len(facts.members), 1 if level.serial else 2
     session = history.session[facts.members]
     ids = np.arange(n, dtype=np.int64)
@@ -139,7 +141,7 @@ def _rows(src: Ints, dst: Ints, kind: int, key: Ints | int) -> Ints:
 
 
 def _real_time(history: History, facts: Facts, w: int, clock_error: float) -> tuple[Ints, int]:
-    """Edges through helper nodes: commit of i -> begin of j when end_i + error < begin_j.
+    """Return edges through helper nodes: commit of i -> begin of j when end_i + error < begin_j.
 
     A helper stands for "everything that ended by now"; helpers follow each other in time.
     Indeterminate transactions have no end, and a missing time orders nothing.
@@ -192,7 +194,7 @@ def _index(history: History, facts: Facts, chain: Ints, place: Ints) -> Index:
 
 
 def ranks(order: Ints) -> Ints:
-    """The place of each node in an order."""
+    """Return the place of each node in an order."""
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     return rank

@@ -17,7 +17,9 @@ _TURNS = 20  # per node and edge
 
 
 def first_guess(graph: Graph, priority: Floats) -> Ints:
-    """A witness order by the version orders that `priority` suggests; empty when they fail."""
+    """Return a witness order by the version orders that `priority` suggests; empty when they
+    fail.
+    """
     base = graph.edges[:, :2]
     order = order_by(graph.size, base[:, 0].copy(), base[:, 1].copy(), priority)
     return try_order(graph, base, order, priority)[0]
@@ -43,7 +45,9 @@ def try_order(graph: Graph, base: Ints, order: Ints, priority: Floats) -> tuple[
 
 
 def executed(graph: Graph, base: Ints, priority: Floats) -> Ints:
-    """The nodes as a store might run them, by priority where free: see `decide.kernels.order`."""
+    """Return the nodes as a store might run them, by priority where free: see
+    `decide.kernels.order`.
+    """
     x, w, n = graph.index, graph.w, graph.n
     reader_at, readers, slot = readers_of(graph)
     slots = np.argsort(x.writer, kind="stable")

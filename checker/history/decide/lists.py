@@ -77,8 +77,8 @@ def list_orders(
 
 
 def _chain(work: Scan, k: int, read: int, given: int, codes: Ints, index: Ints) -> Ints:
-    """The write rows of the elements of the longest list of k, in order, without those given at
-    the start; none if it is bad.
+    """Return the write rows of the elements of the longest list of k, in order, without those
+    given at the start; none if it is bad.
     """
     q, elements = int(work.reads[read, 3]), work.elements(read)
     elements = elements[given:]

@@ -41,7 +41,7 @@ class Pairs:
         return len(self.code)
 
     def literal(self, i: int, j: int) -> int:
-        """The literal of i before j; -1 where that pair is decided."""
+        """Return the literal of i before j; -1 where that pair is decided."""
         low, high = min(i, j), max(i, j)
         code = low * self.graph.n + high
         x = int(np.searchsorted(self.code, code))
@@ -51,7 +51,7 @@ class Pairs:
 
 
 def undecided_pairs(graph: Graph, reach: Reach) -> Pairs:
-    """The pairs of writers of one key that nothing orders."""
+    """Return the pairs of writers of one key that nothing orders."""
     places = reach.undecided()
     ends = np.sort(graph.index.writer[places], axis=1)
     code = np.unique(ends[:, 0] * graph.n + ends[:, 1])
@@ -66,7 +66,8 @@ def undecided_pairs(graph: Graph, reach: Reach) -> Pairs:
 def learn(
     graph: Graph, pairs: Pairs, priority: Floats, deadline: float, stats: dict[str, int]
 ) -> tuple[Ints, set[int]]:
-    """An order of all transactions that fits, empty if there is none; who is on any conflict.
+    """Return an order of all transactions that fits, empty if there is none; who is on any
+    conflict.
 
     The graph is at the fixpoint of the rules, and there are pairs.
     Raises:  Undecided after the deadline (monotonic seconds).
@@ -116,7 +117,7 @@ def _missed(pairs: Pairs, value: Array, rank: Ints) -> Iterator[tuple[list[int],
 
 
 def _with(pairs: Pairs, first: Bools) -> Graph:
-    """The graph with every pair ordered: one before two where `first`."""
+    """Return the graph with every pair ordered: one before two where `first`."""
     graph = pairs.graph
     rows = np.full((pairs.variables, 8), -1, np.int64)
     rows[:, 0] = np.where(first, pairs.one, pairs.two)
@@ -129,7 +130,7 @@ def _with(pairs: Pairs, first: Bools) -> Graph:
 
 
 def next_version(graph: Graph, writer: Ints, key: Ints, rank: Ints) -> tuple[Ints, Ints]:
-    """The writer of the version after the one that is read, and the row of the read.
+    """Return the writer of the version after the one that is read, and the row of the read.
 
     Reads of a last version, and by the one who wrote the next, are left out. `writer` and `key`
     are by key and then by `rank`.

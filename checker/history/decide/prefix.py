@@ -17,7 +17,7 @@ from statewalk.dsl.library.levels import LEVELS, Level
 
 
 def halves(facts: Facts) -> Facts:
-    """The same facts about halves: 2t reads what t reads, 2t + 1 writes what t writes."""
+    """Return the same facts about halves: 2t reads what t reads, 2t + 1 writes what t writes."""
     reads, writes, order = facts.reads.copy(), 2 * facts.writes, 2 * facts.order
     reads[:, 0] *= 2
     reads[:, 2] = np.where(reads[:, 2] < 0, reads[:, 2], 2 * reads[:, 2] + 1)
@@ -29,7 +29,7 @@ def halves(facts: Facts) -> Facts:
 
 
 def build_halves(history: History, facts: Facts, level: Level) -> Graph:
-    """The graph of the halves: one node each."""
+    """Return the graph of the halves: one node each."""
     serial = LEVELS["strong-session-serializable" if level.session else "serializable"]
     graph = build(history, halves(facts), serial, 0.0)
     if not level.session:
@@ -53,7 +53,7 @@ def priority_of_halves(history: History, facts: Facts) -> Floats:
 
 
 def events_of_halves(facts: Facts, order: Ints) -> list[tuple[int, bool]]:
-    """An order of halves as begin and commit events of the history's transactions."""
+    """Return an order of halves as begin and commit events of the history's transactions."""
     order = order[order < 2 * len(facts.members)]
     members = facts.members[order // 2].tolist()
     return list(zip(members, (order % 2 == 1).tolist(), strict=True))

@@ -82,14 +82,14 @@ class Reach:
         self.known = width >= columns
 
     def few_edges(self) -> Ints:
-        """Edges with the same reachability and nearly none implied by others; (·, 2)."""
+        """Return edges with the same reachability and nearly none implied by others; (·, 2)."""
         for _ in self.blocks():
             pass
         source = np.repeat(np.arange(self.graph.size), np.diff(self.graph.start))
         return np.stack((source[self.needed], self.after[self.needed]), 1)
 
     def derive(self) -> Ints:
-        """Every edge that the rules force and reachability does not yet have."""
+        """Return every edge that the rules force and reachability does not yet have."""
 
         def fill(base: int, one: Array, two: Array, out: Ints, m: int) -> int:
             g, x = self.graph, self.graph.index
@@ -103,7 +103,7 @@ class Reach:
         return self._collect(fill, 8)
 
     def undecided(self) -> Ints:
-        """Pairs of places in index.writer, of one key, that nothing orders; (·, 2)."""
+        """Return pairs of places in index.writer, of one key, that nothing orders; (·, 2)."""
         return self._collect(self._undecided, 2)
 
     def implied(self, src: Ints, dst: Ints) -> Bools:

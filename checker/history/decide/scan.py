@@ -49,7 +49,7 @@ class Facts:
 
 
 def scan(history: History, *, again: bool = False) -> tuple[Facts, list[Finding]]:
-    """The facts of a history and every violation that local checks find.
+    """Return the facts of a history and every violation that local checks find.
 
     Reads are in the order of the transaction; the repetition of a read is left out unless
     `again`, since only levels below read-atomic ask for it.
@@ -77,7 +77,7 @@ def scan(history: History, *, again: bool = False) -> tuple[Facts, list[Finding]
 
 
 def _expand(history: History) -> tuple[Ints, Ints]:
-    """Operations (·, 5) with ranges written out, and where each transaction's begin."""
+    """Return operations (·, 5) with ranges written out, and where each transaction's begin."""
     m = len(history.kind)
     low, high = np.zeros(m, np.int64), np.full(m, -1, np.int64)
     numbers = sorted(k for k in history.keys if isinstance(k, int))
@@ -246,7 +246,7 @@ def _members(work: Scan, writer: Ints) -> Bools:
 
 
 def _info_in_lists(work: Scan) -> Ints:
-    """Pairs (reader, indeterminate transaction) for every element of every list read."""
+    """Return pairs (reader, indeterminate transaction) for every element of every list read."""
     status, writes = work.history.status, work.writes
     by_value = {(int(k), int(v)): int(t) for t, k, v, *_ in writes[status[writes[:, 0]] == INFO]}
     pairs = [
@@ -285,7 +285,9 @@ def _internal(work: Scan, code: int, q: int) -> None:
 
 
 def _judge_reads(work: Scan, writer: Ints, longest: Ints, begins: Ints) -> Ints:
-    """The writer of each read (transaction, or INITIAL), with findings for the impossible."""
+    """Return the writer of each read (transaction, or INITIAL), with findings for the
+    impossible.
+    """
     history, writes = work.history, work.writes
     source = np.where(writer >= 0, writes[writer, 0] if len(writes) else -1, INITIAL)
     t = work.reads[:, 0]

@@ -130,7 +130,7 @@ def _count_pairs(graph: Graph) -> int:
 
 
 def _all_pairs(graph: Graph) -> Ints:
-    """Every two writers of a key, ordered already or not, the lesser transaction first."""
+    """Return every two writers of a key, ordered already or not, the lesser transaction first."""
     x = graph.index
     parts = [np.stack(np.triu_indices(z - a, 1), 1) + a for a, z in pairwise(x.key_at.tolist())]
     pairs = np.concatenate([*parts, np.empty((0, 2), np.int64)]).astype(np.int64)
@@ -250,7 +250,7 @@ def _scheduled(problem: Problem, schedule: str) -> Decided:
 
 
 def start(problem: Variables, base: Ints, order: Ints) -> cdcl.Search:
-    """The arrays of a search over these edges, with `order` as the first guess."""
+    """Return the arrays of a search over these edges, with `order` as the first guess."""
     graph, nv, edges = problem.graph, problem.variables, problem.edges
     size, ne, w = graph.size, len(edges), graph.w
     literal, src, dst = (np.ascontiguousarray(edges[:, c]) for c in range(3))

@@ -72,7 +72,7 @@ def decide_weak(
     *,
     hint: bool = True,
 ) -> Weak:
-    """The answer for a level of rule read-committed, view, atomic, causal or parallel.
+    """Return the answer for a level of rule read-committed, view, atomic, causal or parallel.
 
     `priority` (n,) says when each member probably committed, and `hint` whether to look for
     something better before searching; neither changes the verdict.
@@ -100,12 +100,12 @@ def decide_weak(
 
 
 def _by(graph: Graph, priority: Floats) -> Ints:
-    """The members in an order that the edges allow, by priority where it is free."""
+    """Return the members in an order that the edges allow, by priority where it is free."""
     return order_by(graph.size, graph.edges[:, 0].copy(), graph.edges[:, 1].copy(), priority)
 
 
 def _listed(facts: Facts) -> Array:
-    """The version orders that lists show, as edges."""
+    """Return the version orders that lists show, as edges."""
     rows = np.full((len(facts.order), 8), -1, np.int64)
     rows[:, 0], rows[:, 1], rows[:, _KIND] = facts.order[:, 0], facts.order[:, 1], WW
     rows[:, _KEY], rows[:, _RULE] = facts.order[:, 2], 0
@@ -113,7 +113,9 @@ def _listed(facts: Facts) -> Array:
 
 
 def _visible(history: History, facts: Facts, level: Level, graph: Graph) -> Array:
-    """Edges j -> i for every reader of i to which j was visible; r -> j of kind rw if i is T0."""
+    """Return edges j -> i for every reader of i to which j was visible; r -> j of kind rw if
+    i is T0.
+    """
     if level.rule == READ_COMMITTED:
         return np.empty((0, 8), np.int64)
     if level.rule == CAUSAL:
@@ -140,7 +142,7 @@ def _visible(history: History, facts: Facts, level: Level, graph: Graph) -> Arra
 
 
 def _filled(fill: Callable[[Array], int]) -> Array:
-    """The rows of a kernel, which is given the room that it says it needs."""
+    """Return the rows of a kernel, which is given the room that it says it needs."""
     out = np.empty((1 << 14, 8), np.int64)
     m = fill(out)
     if m > len(out):
@@ -218,7 +220,9 @@ def _parallel(
 
 
 def _learned(graph: Graph, priority: Floats, deadline: float, stats: dict[str, int]) -> Weak | None:
-    """The answer of the search that learns; None when there are too many pairs for it, or none."""
+    """Return the answer of the search that learns; None when there are too many pairs for it,
+    or none.
+    """
     reach = Reach(graph, graph.connect())
     if not 0 < reach.count_undecided() <= PAIRS:
         return None

@@ -104,7 +104,8 @@ class Explanation:
 
 
 def explain(history: History, verdict: Verdict, clock_error: float = 0.0) -> Explanation:
-    """The explanation of a verdict that does not hold: name and cycle are of the weakest level.
+    """Return the explanation of a verdict that does not hold: name and cycle are of the
+    weakest level.
 
     Raises:  ValueError when it holds.
     """
@@ -149,7 +150,7 @@ class Explainer:
         self.plain = self.closure(self.small, plain=True)
 
     def explanation(self, level: str, proven: bool) -> Explanation:
-        """The whole explanation of a violation of `level`, by that of the weakest level."""
+        """Return the whole explanation of a violation of `level`, by that of the weakest level."""
         verdict = self._mildest()
         premises = {e: self._premise(e) for e in verdict.cycle}
         status = {p: self._status(p) for p in premises.values() if p is not None}
@@ -200,7 +201,9 @@ class Explainer:
         ]
 
     def _mildest(self) -> isolation.Verdict:
-        """The verdict under the version orders that excuse the most; the shortest of those."""
+        """Return the verdict under the version orders that excuse the most; the shortest of
+        those.
+        """
         transactions = self._transactions()
         known = [
             (i, j, k)
@@ -241,7 +244,7 @@ class Explainer:
         )
 
     def _premise(self, edge: Edge) -> Order | None:
-        """The version order that an edge stands on: (i, j, key), None when it needs none."""
+        """Return the version order that an edge stands on: (i, j, key), None when it needs none."""
         k = edge.key
         if edge.kind == "ww":
             return self._order(edge.before, edge.after, k)
@@ -283,7 +286,7 @@ class Explainer:
         return Reason(self._at(i), self._at(j), str(self.history.keys[k]), rule, lines)
 
     def _tell(self, proof: Proof, depth: int) -> list[str]:
-        """A proof as lines: one per link, cases indented."""
+        """Return a proof as lines: one per link, cases indented."""
         pad = "  " * depth
         if proof.pair is None:
             lines = []
@@ -320,7 +323,7 @@ class Explainer:
         return self.history.name(self._at(x))
 
     def _step(self, edge: Edge, how: str, rule: int) -> Step:
-        """An edge with the operations it rests on, in words."""
+        """Return an edge with the operations it rests on, in words."""
         i, j, _ = self._order(edge.before, edge.after, 0)
         a, b, h = self._at(i), self._at(j), self.history
         key = edge.key if isinstance(edge.key, int) and edge.key >= 0 else -1
@@ -357,7 +360,8 @@ class Explainer:
 
 
 def fitting(name: str, refuted: str) -> str:
-    """The name, or the general one of the level that is refuted where the name says too much.
+    """Return the name, or the general one of the level that is refuted where the name says
+    too much.
 
     Of many version orders only some are tried, and the mildest of those may be none that excuses
     as much as the weakest level that was decided.

@@ -8,7 +8,7 @@ from statewalk.checker.history.data import APPEND, LIST, RANGE, READ, WRITE, His
 
 
 def cited(history: History, kind: str, a: int, b: int, key: int) -> tuple[int, int]:
-    """The operations on `key` of a and of b that an edge from a to b cites.
+    """Return the operations on `key` of a and of b that an edge from a to b cites.
 
     Of a transaction that reads the key more than once, a read that shows the other's write for
     `wr`, and one that does not for `rw`; -1 when there is none.
@@ -32,7 +32,7 @@ def _last_write(history: History, t: int, key: int) -> int:
 
 
 def _read(history: History, t: int, key: int, write: int, *, shows: bool) -> int:
-    """The first read of the key that shows the write, or does not; else the first of all."""
+    """Return the first read of the key that shows the write, or does not; else the first of all."""
     reads = [op for op in history.operations(t) if _reads(history, op, key)]
     fitting = [op for op in reads if _shows(history, op, key, write) == shows]
     # one that names the key says more than a query over many

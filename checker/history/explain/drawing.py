@@ -13,7 +13,9 @@ _COLOURS = {"rw": "#c0271f", "wr": "#1f5fc0", "ww": "#1d7d3a", "so": "#666666", 
 
 
 def columns(found: Explanation) -> dict[int, int]:
-    """A column for each transaction: after those that the cycle's firm edges put before it."""
+    """Return a column for each transaction: after those that the cycle's firm edges put
+    before it.
+    """
     members = list(found.transactions)
     before = {
         t: {s.before for s in found.cycle if s.after == t and s.kind != "rw"} for t in members
@@ -29,7 +31,7 @@ def columns(found: Explanation) -> dict[int, int]:
 
 
 def lanes(history: History, found: Explanation) -> list[str]:
-    """One line per session, its transactions as [begin … commit] from left to right."""
+    """Return one line per session, its transactions as [begin … commit] from left to right."""
     column = columns(found)
     cells = {t: f"[{history.name(t)}: {_short(history, found, t)}]" for t in column}
     widths = [len(cells[t]) for t in sorted(column, key=column.__getitem__)]
@@ -124,7 +126,7 @@ def _arrow(step: Step, place: dict[int, tuple[int, int]]) -> str:
 
 
 def mermaid(history: History, found: Explanation) -> str:
-    """The cycle as a mermaid flowchart."""
+    """Return the cycle as a mermaid flowchart."""
 
     def plain(text: str) -> str:
         for old, new in (("#", "#35;"), ('"', "#quot;"), ("<", "#lt;"), (">", "#gt;")):
@@ -144,7 +146,7 @@ def mermaid(history: History, found: Explanation) -> str:
 
 
 def dot(history: History, found: Explanation) -> str:
-    """The cycle for Graphviz; rw red, derived edges dashed."""
+    """Return the cycle for Graphviz; rw red, derived edges dashed."""
 
     def quoted(text: str) -> str:
         escaped = printable(text).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -11,7 +11,7 @@ from statewalk.checker.history.explain.anomaly import Explanation, explain
 def judged(
     history: History, level: str, options: Options
 ) -> tuple[dict[str, Verdict], dict[str, Explanation]]:
-    """The verdict on one level, or on all, and why the weakest that fail do."""
+    """Return the verdict on one level, or on all, and why the weakest that fail do."""
     known = scan(history)
     if level:
         verdicts = {level: check(history, level, options, known=known)}

@@ -64,7 +64,7 @@ class Small:
     fixed: list[Link] = field(default_factory=list)
 
     def pairs(self) -> Iterator[Order]:
-        """Every two writers of one key."""
+        """Yield every two writers of one key."""
         for k, ts in self.writers.items():
             for at, i in enumerate(ts):
                 for j in ts[at + 1 :]:
@@ -72,7 +72,7 @@ class Small:
 
 
 def small(history: History, facts: Facts, level: Level, clock_error: float) -> Small:
-    """The observed edges of restricted facts, session and real time pairwise."""
+    """Return the observed edges of restricted facts, session and real time pairwise."""
     n, w = len(facts.members), 1 if level.serial else 2
     reads: list[tuple[int, int, int]] = sorted({tuple(row) for row in facts.reads[:, :3].tolist()})
     writers: dict[int, list[int]] = {}
@@ -122,7 +122,7 @@ class Closure:
             self.reach = self._reach()
 
     def nodes(self, link: Link) -> tuple[int, int]:
-        """The begin or commit nodes that a link leads from and to."""
+        """Return the begin or commit nodes that a link leads from and to."""
         w, last = self.facts.w, self.facts.w - 1
         if link.kind == "rw":
             return w * link.before, w * link.after + last
@@ -168,7 +168,7 @@ class Closure:
         return self.leads(self.facts.w * i + self.facts.w - 1, self.facts.w * j)
 
     def _derive(self) -> bool:
-        """One pass of the three rules; whether anything was new."""
+        """Return one pass of the three rules; whether anything was new."""
         w, last, new = self.facts.w, self.facts.w - 1, False
         for i, j, k in [(a, b, k) for x, y, k in self.facts.pairs() for a, b in ((x, y), (y, x))]:
             if (
@@ -191,7 +191,7 @@ class Closure:
         return new
 
     def path(self, source: int, target: int) -> tuple[Link, ...]:
-        """A path from node to node with few steps, derived ones counted dear."""
+        """Return a path from node to node with few steps, derived ones counted dear."""
         out: dict[int, list[tuple[int, Link | None]]] = {}
         if self.facts.w > 1:
             for t in range(self.facts.n):
@@ -216,12 +216,12 @@ class Closure:
         return ()
 
     def cycle(self) -> tuple[Link, ...]:
-        """The cheapest cycle; empty when there is none."""
+        """Return the cheapest cycle; empty when there is none."""
         found = [self.path(u, u) for u, row in enumerate(self.reach) if row >> u & 1]
         return min(found, key=lambda c: (sum(x.derived for x in c), len(c)), default=())
 
     def open_pairs(self) -> list[Order]:
-        """Pairs of writers that nothing orders yet."""
+        """Return pairs of writers that nothing orders yet."""
         return [
             (i, j, k)
             for i, j, k in self.facts.pairs()
@@ -232,7 +232,8 @@ class Closure:
 def prove(
     facts: Small, assumed: tuple[Order, ...] = (), make: Callable[..., Closure] = Closure
 ) -> Proof:
-    """A proof that no version order exists that extends the assumed ones, by rules of `make`.
+    """Return a proof that no version order exists that extends the assumed ones, by rules of
+    `make`.
 
     Raises:  ValueError when there is one.
     """

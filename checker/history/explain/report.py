@@ -16,7 +16,7 @@ from statewalk.dsl.errors import one_line
 def text(
     history: History, verdicts: dict[str, Verdict], found: dict[str, Explanation], asked: str
 ) -> str:
-    """The report for a reader at a terminal."""
+    """Return the report for a reader at a terminal."""
     out = [*_about(history), ""]
     for name, verdict in verdicts.items():
         if not asked and (verdict.level.name != name or verdict.reason):

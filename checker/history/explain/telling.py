@@ -9,7 +9,7 @@ from statewalk.checker.history.explain.anomaly import RULES, Explanation
 
 
 def lines(history: History, found: Explanation) -> Sequence[str]:
-    """The explanation as lines of text."""
+    """Return the explanation as lines of text."""
     out = [f"{found.name}: refutes {found.refutes}"]
     if found.text:
         out.append(f"  {found.text}")

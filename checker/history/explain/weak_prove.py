@@ -37,7 +37,9 @@ from statewalk.dsl.library.levels import (
 def rejected_core(
     history: History, facts: Facts, level: Level, graph: Graph, used: Ints, clock_error: float
 ) -> tuple[Facts, bool]:
-    """The facts of a minimal rejected set of transactions, and whether it is known minimal."""
+    """Return the facts of a minimal rejected set of transactions, and whether it is known
+    minimal.
+    """
     support = support_of(graph, used)
     if level.rule == PREFIX:
         support = sorted({t // 2 for t in support})
@@ -61,7 +63,8 @@ def rejected(history: History, facts: Facts, level: Level, clock_error: float) -
 
 
 def weakest_refuted(history: History, facts: Facts, level: Level, clock_error: float) -> str:
-    """The weakest level that these facts alone contradict, session order apart where it can be.
+    """Return the weakest level that these facts alone contradict, session order apart where
+    it can be.
 
     `level` is one that they do contradict.
     """
@@ -73,7 +76,7 @@ def weakest_refuted(history: History, facts: Facts, level: Level, clock_error: f
 
 
 def closure_of(level: Level, facts: Facts, found: Small) -> Callable[..., Closure]:
-    """The closure that has the level's rules; `found` is set to the nodes that it needs."""
+    """Return the closure that has the level's rules; `found` is set to the nodes that it needs."""
     if not level.weak:
         return Closure
     if level.rule == PREFIX:
@@ -91,7 +94,7 @@ class Halves(Closure):
     """Prefix consistency: writers may overlap, so ww leads from commit to commit."""
 
     def nodes(self, link: Link) -> tuple[int, int]:
-        """The begin or commit nodes that a link leads from and to."""
+        """Return the begin or commit nodes that a link leads from and to."""
         if link.kind == "ww":
             return 2 * link.before + 1, 2 * link.after + 1
         return super().nodes(link)
@@ -144,7 +147,7 @@ class Visible(Closure):
         return bool(self.broken) or super().cyclic()
 
     def cycle(self) -> tuple[Link, ...]:
-        """The missed write and how it was visible, else the cheapest cycle."""
+        """Return the missed write and how it was visible, else the cheapest cycle."""
         return self.broken or super().cycle()
 
     def _derive(self) -> bool:
@@ -182,7 +185,7 @@ class Visible(Closure):
         return ()
 
     def _depends(self, j: int, r: int, *, direct: bool) -> tuple[Link, ...]:
-        """A shortest way from j to r over what was read, and sessions."""
+        """Return a shortest way from j to r over what was read, and sessions."""
         came: dict[int, Link] = {}
         queue = deque([j])
         while queue and r not in came:

@@ -28,7 +28,7 @@ _HEAD = 1 << 16
 
 
 def recognise(path: Path) -> tuple[str, Path]:
-    """The format of a file or folder by its content, and the file to read.
+    """Return the format of a file or folder by its content, and the file to read.
 
     Raises:  HistoryError[SW705] when nothing fits, listing the formats.
     """
@@ -62,7 +62,8 @@ def _unknown(path: Path, expected: str) -> HistoryError:
 
 
 def read(path: Path, format: str = "auto", initial: str | None = None) -> History:
-    """The history in a file or folder; ``initial`` may say "known" or "unknown" of its beginning.
+    """Return the history in a file or folder; ``initial`` may say "known" or "unknown" of its
+    beginning.
 
     Raises:  HistoryError saying where and what was expected; OSError when it cannot be opened.
     """

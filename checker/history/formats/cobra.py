@@ -20,12 +20,12 @@ _EXPECTED = "a record that begins with S, W, R or C"
 
 
 def files(folder: Path) -> list[Path]:
-    """The client files of a log folder, in the order of their names, readable or not."""
+    """Return the client files of a log folder, in the order of their names, readable or not."""
     return sorted(f for f in folder.iterdir() if f.suffix == ".log" and not f.is_dir())
 
 
 def read(folder: Path) -> History:
-    """The history in a Cobra log folder.
+    """Return the history in a Cobra log folder.
 
     A last transaction without its commit record is indeterminate.
     Raises:  HistoryError with file, byte and what was expected there.

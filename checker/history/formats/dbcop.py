@@ -30,7 +30,7 @@ class _Bytes:
         return form.unpack_from(self.data, self.at - form.size)
 
     def size(self, unit: int, expected: str) -> int:
-        """A count of things of at least `unit` bytes, which must fit into the rest."""
+        """Return a count of things of at least `unit` bytes, which must fit into the rest."""
         here = self.at
         found = self.take(_SIZE, expected)[0]
         if found * unit > len(self.data) - self.at:
@@ -43,7 +43,7 @@ class _Bytes:
 
 
 def read(path: Path) -> History:
-    """The history in a dbcop file.
+    """Return the history in a dbcop file.
 
     Raises:  HistoryError with the byte and what was expected there.
     """

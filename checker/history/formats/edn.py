@@ -90,7 +90,7 @@ class Reader:
         return self.skip() < len(self.text)
 
     def value(self, depth: int = 0) -> Any:
-        """The next value: int, float, str, Name, Char, bool, None, list, Unordered, dict."""
+        """Return the next value: int, float, str, Name, Char, bool, None, list, Unordered, dict."""
         self.skip(depth)
         return self._value(depth)
 
@@ -169,7 +169,7 @@ def _word(word: str) -> Any:
 
 
 def show(value: Any) -> str:
-    """A value of a history as EDN; a string that begins with a colon is a keyword."""
+    """Return a value of a history as EDN; a string that begins with a colon is a keyword."""
     if value is None:
         return "nil"
     if isinstance(value, int):

@@ -46,7 +46,7 @@ _OP = "[:r key value], [:w key value] or [:append key element]"
 
 
 def read(path: Path) -> History:
-    """The history in an EDN file.
+    """Return the history in an EDN file.
 
     Raises:  HistoryError with the line and what was expected there.
     """
@@ -104,7 +104,7 @@ class _Builder(Builder):
         self.without_results = 0
 
     def scalar(self, value: Any, where: str) -> Scalar:
-        """A key or value. Raises HistoryError for what is none, or like another one."""
+        """Return a key or value. Raises HistoryError for what is none, or like another one."""
         if type(value) is int:
             return value
         if isinstance(value, str):
@@ -126,7 +126,7 @@ class _Builder(Builder):
 def _of_clients(
     build: Builder, operations: list[tuple[dict[str, Any], int]]
 ) -> list[tuple[dict[str, Any], int]]:
-    """The operations of clients: those of processes that are numbers, or not recorded."""
+    """Return the operations of clients: those of processes that are numbers, or not recorded."""
     found = []
     for op, line in operations:
         process = op.get(":process")
@@ -175,7 +175,7 @@ def _take_order(build: Builder, operations: list[tuple[dict[str, Any], int]]) ->
 
 
 def _session(process: int | None, crashed: dict[int, int]) -> Scalar | None:
-    """The session of a process; one that goes on after a crash is another session."""
+    """Return the session of a process; one that goes on after a crash is another session."""
     if process is None:
         return None
     times = crashed.get(process, 0)
@@ -183,7 +183,7 @@ def _session(process: int | None, crashed: dict[int, int]) -> Scalar | None:
 
 
 def _operations(build: Builder, text: str) -> list[tuple[dict[str, Any], int]]:
-    """All operation maps with their lines."""
+    """Return all operation maps with their lines."""
     breaks = [i for i, c in enumerate(text) if c == "\n"]
     reader, found = Reader(text), []
     try:
@@ -320,7 +320,7 @@ def _merge(queues: list[list[tuple[float, int, str]]]) -> list[str]:
 
 
 def _lines(history: History, t: int, process: int, lost: Lost) -> tuple[str, str]:
-    """The invocation and the completion of a transaction."""
+    """Return the invocation and the completion of a transaction."""
     status = int(history.status[t])
     asked: list[str] = []
     told: list[str] = []

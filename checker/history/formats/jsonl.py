@@ -48,7 +48,7 @@ _SCALAR = "an integer or a string"
 
 
 def read(path: Path) -> History:
-    """The history in a JSON Lines file.
+    """Return the history in a JSON Lines file.
 
     Raises:  HistoryError with the line and what was expected there.
     """
@@ -57,7 +57,7 @@ def read(path: Path) -> History:
 
 
 def parse(lines: Iterable[bytes], source: str) -> History:
-    """The history in lines of JSON; `source` is what errors call them."""
+    """Return the history in lines of JSON; `source` is what errors call them."""
     build, open_ = Builder(source, "jsonl"), dict[Scalar, int]()
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -71,7 +71,7 @@ def parse(lines: Iterable[bytes], source: str) -> History:
 
 
 def from_records(records: Iterable[dict[str, Any]], source: str = "records") -> History:
-    """The history in records that look like the decoded lines of a file."""
+    """Return the history in records that look like the decoded lines of a file."""
     build, open_ = Builder(source, "jsonl"), dict[Scalar, int]()
     for number, record in enumerate(records, 1):
         _add(build, record, number, open_)
@@ -188,7 +188,10 @@ def _transaction(build: Builder, record: dict[str, Any], number: int) -> None:
 
 
 def plain_operation(op: Any) -> list[Any]:
-    """A copy of an operation, as a file would have it. Raises: HistoryError for what is none."""
+    """Return a copy of an operation, as a file would have it.
+
+    Raises: HistoryError for what is none.
+    """
     build = Builder("", "jsonl")
     found = _plain(build, op)
     _operation(build, found, "")
@@ -197,7 +200,10 @@ def plain_operation(op: Any) -> list[Any]:
 
 
 def plain_header(initial: Any) -> dict[str, Any]:
-    """The header of a file whose initial state is said. Raises: HistoryError for what is none."""
+    """Return the header of a file whose initial state is said.
+
+    Raises: HistoryError for what is none.
+    """
     build = Builder("", "jsonl")
     header: dict[str, Any] = {"statewalk-history": VERSION}
     if initial:
@@ -280,7 +286,7 @@ def write(history: History, path: Path) -> list[str]:
 
 
 def lines_of(history: History) -> Iterator[str]:
-    """The lines of the file, without their ends."""
+    """Yield the lines of the file, without their ends."""
     initial: Any = [[history.keys[k], history.values[v]] for k, v in history.initial.items()]
     if not history.initial_known:
         initial = "unknown"
@@ -303,7 +309,7 @@ def lines_of(history: History) -> Iterator[str]:
 
 
 def operation(history: History, op: int) -> list[Any]:
-    """One operation in the format's own shape."""
+    """Return one operation in the format's own shape."""
     kind, value = int(history.kind[op]), history.value[op]
     if kind == RANGE:
         b = history.bounds[op]

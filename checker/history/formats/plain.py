@@ -18,7 +18,7 @@ _NESTED = (list, dict)
 
 
 def record_in(line: bytes, fraction: Callable[[str], float] = float) -> Any:
-    """The JSON value of a line.
+    """Return the JSON value of a line.
 
     Raises:  `SaidTwice`, RecursionError where it is deep, ValueError: also for NaN, Infinity and
              what is too large for a float.
@@ -48,12 +48,13 @@ class Lost(Counter[str]):
     """The things that a format cannot express, in words, and how often each was dropped."""
 
     def told(self) -> list[str]:
-        """A line for each."""
+        """Return a line for each."""
         return [f"{what} ({n} times)" if n > 1 else what for what, n in self.items() if n]
 
 
 def session_numbers(history: History, used: set[int], least: int, lost: Lost) -> dict[int, int]:
-    """A number for each session in use: its name, where that is one and no other session has it.
+    """Return a number for each session in use: its name, where that is one and no other
+    session has it.
 
     What a client did after an indeterminate transaction is another session of its name.
     """

@@ -19,7 +19,7 @@ _LINE = re.compile(
 
 
 def read(path: Path) -> History:
-    """The history in a PolySI text file.
+    """Return the history in a PolySI text file.
 
     Raises:  HistoryError with the line and what was expected there.
     """

@@ -29,13 +29,13 @@ _OP = (
 
 
 def files(folder: Path) -> list[Path]:
-    """The session files of a log folder, in the order of their names, readable or not."""
+    """Return the session files of a log folder, in the order of their names, readable or not."""
     logs = [f for f in folder.iterdir() if f.name.startswith("J") and f.suffix == ".log"]
     return sorted(f for f in logs if not f.is_dir())
 
 
 def read(folder: Path) -> History:
-    """The history in a Viper log folder.
+    """Return the history in a Viper log folder.
 
     Raises:  HistoryError with file, line and what was expected there.
     """

@@ -381,7 +381,7 @@ def check_steps(
 
 @kernel
 def call_result(row, call, tries, scratch):
-    """The result number of a memoised call in a state; -1 where it is not learned.
+    """Return the result number of a memoised call in a state; -1 where it is not learned.
 
     Shapes:     row (W,) int64
     Slow twin:  statewalk.checker.native.learn.tracing.TracingView.call

@@ -43,7 +43,7 @@ def _copy_colours(source, target):
 
 @inlined
 def _join(t, first, second, lane):
-    """One word from two, in this order."""
+    """Return one word from two, in this order."""
     return scramble(scramble(first + t.constants[LANE, lane]) ^ second)
 
 
@@ -121,8 +121,8 @@ def _refine(t, s, depth, n_facts):
 
 @inlined
 def _entangled(t, s, depth, n_facts):
-    """The group of equal members to set apart, in ``s.group``; their number, 0 where ties do not
-    matter.
+    """Return the group of equal members to set apart, in ``s.group``; their number, 0 where
+    ties do not matter.
     """
     colours = s.colours[depth]
     members = colours.shape[0]
@@ -291,7 +291,10 @@ def _least(t, s, n_facts):
 
 @inlined
 def _orbit(t, s, rest):
-    """The orbit of the state in ``s.row``: ``s.result`` and ``s.stabiliser``. Or what is amiss."""
+    """Return the orbit of the state in ``s.row``: ``s.result`` and ``s.stabiliser``.
+
+    Or what is amiss.
+    """
     members, lanes = s.sums.shape
     n_facts = 0
     _clear(s.sums)
@@ -328,7 +331,7 @@ def _orbit(t, s, rest):
 
 @kernel
 def orbits(values, links, outcome, outcomes, t, s, rest, fps, fixes, progress):
-    """Fingerprints of orbits, and how many permutations leave the state as it is.
+    """Return fingerprints of orbits, and how many permutations leave the state as it is.
 
     States are told by links: the position of a row, and after which outcome (-1: the row itself).
     Goes on from ``progress[0]``; returns DONE, or what is amiss.

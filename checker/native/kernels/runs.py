@@ -24,7 +24,8 @@ def _is_less(run, run_low, at, fp, low):
 
 @kernel
 def order(fps, lows, lowest, shift, ends, sorted_fps, positions):
-    """The positions of fingerprints in ascending order; whether they are as even as hashes are.
+    """Return the positions of fingerprints in ascending order; whether they are as even as
+    hashes are.
 
     They are dealt out to as many places as there are of them, by how far each is from the lowest,
     and then moved by a few places.

@@ -38,13 +38,15 @@ _ROWS_AHEAD = 8  # the same for rows, which take several cache lines each
 
 @inlined
 def _home(fp, size):
-    """The first cell of a fingerprint's line: by its low bits, as the high ones chose the table."""
+    """Return the first cell of a fingerprint's line: by its low bits, as the high ones chose
+    the table.
+    """
     return (((fp & _LOW) * (size >> S3)) >> S32) << S3
 
 
 @inlined
 def _next(line, size):
-    """The line after a line, going round."""
+    """Return the line after a line, going round."""
     line += S8
     return line if line < size else U0
 
@@ -57,7 +59,9 @@ def _back(line, before, size):
 
 @inlined
 def _search(table, table_low, key, low):
-    """The cell of a fingerprint, and whether it is there; if not, that is where it would go."""
+    """Return the cell of a fingerprint, and whether it is there; if not, that is where it
+    would go.
+    """
     size = uint64(table.shape[0])
     line = _home(key, size)
     while True:
@@ -283,7 +287,7 @@ def forget(table, table_low, fps, lows):
 
 @kernel
 def hashed_child(keys, children, node, value):
-    """The child of a hashed node; 0 for nothing."""
+    """Return the child of a hashed node; 0 for nothing."""
     key = (uint64(node) << S32) | uint64(value)
     mask = uint64(keys.shape[0] - 1)
     at = scramble(key) & mask

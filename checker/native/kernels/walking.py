@@ -68,7 +68,7 @@ def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
 
 @intrinsic
 def matches(typing_context: Any, table: Any, first: Any, key: Any) -> Any:
-    """A bit for each of the eight cells from ``first`` on that holds a key."""
+    """Return a bit for each of the eight cells from ``first`` on that holds a key."""
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = signature.args[0]
@@ -125,7 +125,7 @@ def alike(typing_context: Any, one: Any, other: Any) -> Any:
 
 @intrinsic
 def trailing_zeros(typing_context: Any, word: Any) -> Any:
-    """Index of the lowest set bit of a word that is not 0."""
+    """Return index of the lowest set bit of a word that is not 0."""
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
@@ -190,7 +190,7 @@ def scramble(key):
 
 @inlined
 def next_root(bits, at, end):
-    """The first root from ``at`` on whose bit is set, or ``end``."""
+    """Return the first root from ``at`` on whose bit is set, or ``end``."""
     while at < end:
         word = bits[uint64(at) >> U6] >> (uint64(at) & S63)
         if word != U0:
@@ -364,13 +364,15 @@ def note_miss(batch, scratch, position, root):
 
 @inlined
 def old_value(row, slot):
-    """The value id of a slot, which the row may be too short for."""
+    """Return the value id of a slot, which the row may be too short for."""
     return int64(row[uint64(slot)]) if slot < row.shape[0] else int64(0)
 
 
 @inlined
 def written(outcomes, at, old):
-    """The id that write ``at`` stores where ``old`` was; -1 if the operation is not known there."""
+    """Return the id that write ``at`` stores where ``old`` was; -1 if the operation is not
+    known there.
+    """
     value = int64(outcomes.value[uint64(at)])
     if value >= 0:
         return value

@@ -195,7 +195,7 @@ class Learned(Effects):
             roots[root] = below
 
     def describe(self, kind: int, slot: int, operand: int) -> str:
-        """An event in words."""
+        """Return an event in words."""
         if kind in (READ, PROJECT):
             return f"it looked at {self.layout.show(self.layout.slots[slot].path)}"
         return "it called a function" if kind == CALL else f"it chose among {operand}"
@@ -203,7 +203,7 @@ class Learned(Effects):
     # -- projections, operations, calls ----------------------------------------------------------
 
     def projection(self, slot: Slot, key: object, function: Callable[[Any], Any]) -> int:
-        """The number of a projection."""
+        """Return the number of a projection."""
         known = self.projection_of.get((slot.id, key))
         if known is None:
             known = self.projection_of[slot.id, key] = self.projected.add()
@@ -211,7 +211,7 @@ class Learned(Effects):
         return known
 
     def project(self, number: int, id: int, compute: Callable[[], Any] | None = None) -> int:
-        """The result id of a projection for a value id, computed once.
+        """Return the result id of a projection for a value id, computed once.
 
         ``compute`` gives the same as the projection does, with less work.
         """
@@ -230,7 +230,7 @@ class Learned(Effects):
         return result
 
     def call(self, key: tuple[object, ...], run: Asked) -> Call:
-        """The call of a key, which begins with the function; ``run`` gives its result."""
+        """Return the call of a key, which begins with the function; ``run`` gives its result."""
         known = self.call_of.get(key)
         if known is None:
             number = self.call_roots.append(MISSING)
@@ -239,7 +239,9 @@ class Learned(Effects):
         return known
 
     def call_result(self, call: Call, row: Sequence[int]) -> int:
-        """The result number of a call in a state, if it is known without running it; else -1."""
+        """Return the result number of a call in a state, if it is known without running it;
+        else -1.
+        """
         if self.call_roots.flat[call.number] == MISSING:
             return -1
         if row is not self._row:
@@ -250,7 +252,9 @@ class Learned(Effects):
     def choices_of(
         self, root: int, row: Sequence[int], script: Sequence[int]
     ) -> list[tuple[int, int]] | None:
-        """The choices that a root makes in a state when it follows a script; None if not known."""
+        """Return the choices that a root makes in a state when it follows a script; None if
+        not known.
+        """
         node = int(self.roots[root])
         choices: list[tuple[int, int]] = []
         while node > 0:
@@ -315,7 +319,7 @@ class Learned(Effects):
     # -- for the kernels -------------------------------------------------------------------------
 
     def tries(self) -> Tries:
-        """The tries as they are now."""
+        """Return the tries as they are now."""
         if self.programmed:
             self.before_kernels()
         now = (
@@ -335,8 +339,8 @@ class Learned(Effects):
         return self._tries
 
     def missed_call(self, operand: int) -> Call | None:
-        """The call in whose trie something was missed (``operand`` as of a miss of an edge), where
-        it may be asked for without the root that came across it.
+        """Return the call in whose trie something was missed (``operand`` as of a miss of an
+        edge), where it may be asked for without the root that came across it.
         """
         number = self._owners[operand] if operand >= 0 else -1 - (1 << 30) - operand
         call = self.calls[number] if number >= 0 else None
@@ -348,7 +352,7 @@ def _nothing() -> None:
 
 
 def widest_variable(layout: Layout) -> tuple[str, int] | None:
-    """The variable with most distinct values, and their number."""
+    """Return the variable with most distinct values, and their number."""
     return next(iter(widths(layout).most_common(1)), None)
 
 

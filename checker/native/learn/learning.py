@@ -81,7 +81,7 @@ class Roots:
 
 
 def make_roots(model: Model, options: SearchOptions, *, whole: bool = False) -> Roots:
-    """The roots of what the options ask for. ``whole``: each property is one."""
+    """Return the roots of what the options ask for. ``whole``: each property is one."""
     checks, on_step = options.wanted(model, "states"), options.wanted(model, "steps")
     watched = (*checks, *model.constraints)
     roots: list[Root] = []

@@ -51,12 +51,12 @@ class Memo:
         self.results = Growing(np.int32)
 
     def add(self) -> int:
-        """A new function; its number."""
+        """Return a new function; its number."""
         self.capacity.append(0)
         return self.base.append(0)
 
     def get(self, function: int, id: int) -> int:
-        """The result for an id, 0 unknown."""
+        """Return the result for an id, 0 unknown."""
         if id >= self.capacity.flat[function]:
             return 0
         found: int = self.results.flat[self.base.flat[function] + id]
@@ -124,7 +124,7 @@ class Call:
 
 
 def result_id(results: list[Any], ids: dict[Any, int], value: Any) -> int:
-    """The number of a result, given when new; `OPAQUE` if it is no stored value.
+    """Return the number of a result, given when new; `OPAQUE` if it is no stored value.
 
     Results are compared as the state compares values: ``True`` is not ``1``.
     """
@@ -140,5 +140,5 @@ def result_id(results: list[Any], ids: dict[Any, int], value: Any) -> int:
 
 
 def leaf_of_result(number: int) -> int:
-    """The leaf code of an outcome, or of a call's result."""
+    """Return the leaf code of an outcome, or of a call's result."""
     return FIRST_RESULT - number

@@ -41,7 +41,7 @@ def moves_of(learned: Learned) -> Moves:
 def _moves(
     learned: Learned, first: list[int], hub: list[int], to_hub: Array
 ) -> tuple[Array, Array, Array, Array]:
-    """The arrays; ``first`` and ``hub`` are the places by slot."""
+    """Return the arrays; ``first`` and ``hub`` are the places by slot."""
     source: list[int] = []
     target: list[int] = []
     write: list[int] = []
@@ -67,7 +67,7 @@ def _moves(
 
 
 def _met(learned: Learned, code: int) -> list[tuple[int, int]]:
-    """The values that an operation was met with, and what it made of them."""
+    """Return the values that an operation was met with, and what it made of them."""
     operated, number = learned.operated, -1 - code
     base = int(operated.base.data[number])
     results = operated.results.data[base : base + int(operated.capacity.data[number])]

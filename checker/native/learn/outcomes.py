@@ -46,7 +46,7 @@ class Effects:
         self.dirty: Array = np.zeros((0, self.words), np.uint64)
 
     def operation(self, slot: Slot, key: object, function: Callable[[Any], Any]) -> int:
-        """The number of an operation."""
+        """Return the number of an operation."""
         known = self.operation_of.get((slot.id, key))
         if known is None:
             known = self.operation_of[slot.id, key] = self.operated.add()
@@ -54,7 +54,7 @@ class Effects:
         return known
 
     def operate(self, number: int, id: int) -> int:
-        """The value id after an operation. Raises what the operation raises."""
+        """Return the value id after an operation. Raises what the operation raises."""
         known = self.operated.get(number, id)
         if known:
             return known - 1
@@ -71,7 +71,7 @@ class Effects:
             self.operated.put(number, id, result + 1)
 
     def value_id(self, slot: Slot, value: Any) -> int:
-        """The id of a value in a slot, with its contribution where kernels find it."""
+        """Return the id of a value in a slot, with its contribution where kernels find it."""
         id = self.layout.value_id(slot, value)
         while slot.id >= len(self._contributed):
             self._contributed.append((0, 0))
@@ -108,7 +108,8 @@ class Effects:
         blind: list[tuple[int, int]],
         fair: tuple[FairChoice, ...] = (),
     ) -> int:
-        """The number of an outcome: writes (slot, old, new), blind ones (slot, new or -1 - op).
+        """Return the number of an outcome: writes (slot, old, new), blind ones (slot, new or
+        -1 - op).
 
         Outcomes that differ in their fair choices are told apart, see ``fair_of``.
         """
@@ -147,7 +148,7 @@ class Effects:
                 self._depends_changed = True
 
     def apply(self, row: list[int], outcome: int) -> list[int]:
-        """A row after an outcome."""
+        """Return a row after an outcome."""
         result = row + [0] * (len(self.layout.slots) - len(row))
         first = int(self.start.data[outcome])
         for at in range(first, first + int(self.count.data[outcome])):
@@ -156,7 +157,7 @@ class Effects:
         return result
 
     def outcomes(self) -> Outcomes:
-        """The outcomes as they are now. Workers ask for them side by side."""
+        """Return the outcomes as they are now. Workers ask for them side by side."""
         slots = len(self.layout.slots)
         with self._refreshing:
             while len(self._contributed) < slots:

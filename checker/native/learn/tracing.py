@@ -99,7 +99,7 @@ class TracingView:
         return slot if self._side is None else 2 * slot + self._side
 
     def _read(self, slot: Slot) -> Any:
-        """The value before the step, noted."""
+        """Return the value before the step, noted."""
         number, row = slot.id, self.row
         id = row[number] if number < len(row) else 0
         if number not in self.reads:

@@ -188,7 +188,7 @@ class Calls(Choices):
     def _changed_places(
         self, changed: frozenset[str], given: dict[str, Held], first: Sequence[Held], node: ast.expr
     ) -> dict[str, Place]:
-        """The places of arguments that a call changes; new ones are the function's own."""
+        """Return the places of arguments that a call changes; new ones are the function's own."""
         found: dict[str, Place] = {}
         for name in changed & given.keys():
             held = given[name]

@@ -14,7 +14,7 @@ _PLAIN: dict[type, type] = {FrozenList: list, FrozenSet: set, FrozenDict: dict, 
 
 
 def hint_of_constant(value: Any) -> Any:
-    """The type of a constant as an annotation; object where it has none that is useful."""
+    """Return the type of a constant as an annotation; object where it has none that is useful."""
     if value is None or type(value) in (str, int, bool):
         return None if value is None else type(value)
     if isinstance(value, Role | Record):
@@ -48,7 +48,7 @@ def attributes_in(value: Any, found: dict[str, list[Any]]) -> None:
 
 
 def hint_of(values: Collection[Any]) -> Any:
-    """The type of all of some values as an annotation; object where it has none."""
+    """Return the type of all of some values as an annotation; object where it has none."""
     if not values:
         return object
     kinds: dict[type, list[Any]] = {}
@@ -59,7 +59,7 @@ def hint_of(values: Collection[Any]) -> Any:
 
 
 def _hint_of_kind(kind: type, values: list[Any]) -> Any:
-    """The same of values of one class."""
+    """Return the same of values of one class."""
     if kind is type(None):
         return None
     if kind in (str, int, bool) or issubclass(kind, Role | Record):

@@ -69,7 +69,7 @@ class Loops(Reading):
         return True
 
     def _views(self, node: ast.Call, do: Callable[[Held], None]) -> bool:
-        """A loop over the items, values or keys of a dict field."""
+        """Return a loop over the items, values or keys of a dict field."""
         if not isinstance(node.func, ast.Attribute) or node.args:
             return False
         held = self.apart(node.func.value)

@@ -163,7 +163,7 @@ class Machine(Knowledge):
         return _at(path, held) if isinstance(held, Field) else None
 
     def _declared(self, held: Field) -> Domain:
-        """The domain that the spec gives a field, whatever is assumed of it."""
+        """Return the domain that the spec gives a field, whatever is assumed of it."""
         declared: Field = getattr(self.model.classes[held.owner], held.name)
         return declared.domain
 
@@ -379,14 +379,14 @@ class Machine(Knowledge):
 
 
 def _at(path: tuple[Any, ...], held: Field) -> Domain | None:
-    """The domain of what is in a slot of a field; None for keys and elements of a set."""
+    """Return the domain of what is in a slot of a field; None for keys and elements of a set."""
     if len(path) == 3:
         return held.domain
     return held.domain.element if path[3] == "key" else None
 
 
 def _copied(value: Any) -> Any:
-    """A container of the spec's own with the same content, to be changed."""
+    """Return a container of the spec's own with the same content, to be changed."""
     found = thaw(value)
     from statewalk.dsl.values.ordered_sets import OrderedSet
     from statewalk.dsl.values.records import Bag
@@ -422,5 +422,5 @@ def _unpacked(value: Any, count: int, at: int) -> Any:
 
 
 def _options(value: Any) -> tuple[Any, ...]:
-    """The options that a choice among a value's elements has, in their order."""
+    """Return the options that a choice among a value's elements has, in their order."""
     return tuple(ordered(value) if isinstance(value, set | frozenset) else list(value))

@@ -125,7 +125,9 @@ class Places(Calls):
         return found.knowing(*parts)
 
     def _held_name(self, node: ast.Name) -> Place | None:
-        """The place that a local is: what it is a name for, or itself where it is its own."""
+        """Return the place that a local is: what it is a name for, or itself where it is its
+        own.
+        """
         frame, name = self.frame, node.id
         if name in frame.places:
             return self.place_of(name)

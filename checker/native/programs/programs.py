@@ -93,7 +93,7 @@ class Translation:
         self.reads[name] = frozenset(body.reads) | also
 
     def _whole(self, wanted: Wanted) -> tuple[str, frozenset[str]]:
-        """The program of the whole property of which a part is wanted; what it reads."""
+        """Return the program of the whole property of which a part is wanted; what it reads."""
         function = wanted.text.function
         if wanted.text.expression is None:
             return "", frozenset()
@@ -322,7 +322,7 @@ class Programs:
         self.learned.read_by(self._reads)
 
     def _code(self, name: str) -> int:
-        """The address of a compiled function."""
+        """Return the address of a compiled function."""
         return next(c for e in self._engines if (c := int(e.get_function_address(name))))
 
     def found(self, states: int) -> None:

@@ -73,7 +73,7 @@ def _id_at(a: Assembler, row: str, at: str, kind: str) -> str:
 
 
 def _row_id() -> Assembler:
-    """The value id of a slot in the row: ``side`` 1 is the state before a step."""
+    """Return the value id of a slot in the row: ``side`` 1 is the state before a step."""
     a = Assembler("row_id", "ptr %run, i32 %slot, i32 %side")
     row, shift = of_run(a, "row"), of_run(a, "shift", "i32")
     with a.when(a.test("sge", "%slot", of_run(a, "width", "i32"))):
@@ -87,7 +87,8 @@ def _row_id() -> Assembler:
 
 
 def _present() -> Assembler:
-    """The place of the next element of a set that is there, from ``first``; ``end`` if none is.
+    """Return the place of the next element of a set that is there, from ``first``; ``end`` if
+    none is.
 
     ``pairs`` are the slot and the number of each element. An absent one has value id 0. Most are
     absent, so this loop calls nothing.
@@ -114,7 +115,7 @@ def _present() -> Assembler:
 
 
 def _number() -> Assembler:
-    """The number of what a slot holds in the row."""
+    """Return the number of what a slot holds in the row."""
     a = Assembler("number", "ptr %run, i32 %slot, i32 %side")
     id = a.call("row_id", "ptr %run, i32 %slot, i32 %side")
     base = a.load(of_context(a, "number_base"), "%slot")
@@ -123,7 +124,7 @@ def _number() -> Assembler:
 
 
 def _get() -> Assembler:
-    """The number of what a slot holds now, after what the run has written."""
+    """Return the number of what a slot holds now, after what the run has written."""
     a = Assembler("get", "ptr %run, i32 %slot")
     with a.when(a.test("eq", a.load(of_run(a, "stamps"), "%slot"), of_run(a, "stamp", "i32"))):
         a.ret(a.load(of_run(a, "numbers"), "%slot"))
@@ -158,7 +159,7 @@ def _mixed(a: Assembler, hashed: str, part: str) -> str:
 
 
 def _pair() -> Assembler:
-    """The result of an operation on two arguments; MISSING where it is not known.
+    """Return the result of an operation on two arguments; MISSING where it is not known.
 
     The table is open addressing over entries (operation, argument, argument, result): nine of ten
     questions that programs ask.
@@ -186,7 +187,8 @@ def _pair() -> Assembler:
 
 
 def _memo() -> Assembler:
-    """The result of an operation, given as its number and its arguments; MISSING where not known.
+    """Return the result of an operation, given as its number and its arguments; MISSING where
+    not known.
 
     The table is open addressing over a pool of (length, operation, arguments, result). Operations
     on two arguments have a table of their own.
@@ -231,7 +233,7 @@ def place(a: Assembler, number: str) -> str:
 
 
 def _unary() -> Assembler:
-    """The result of an operation on one argument; MISSING where it is not known."""
+    """Return the result of an operation on one argument; MISSING where it is not known."""
     a = Assembler("unary", "ptr %run, i32 %operation, i32 %number")
     at = place(a, "%number")
     with a.when(a.test("ult", at, a.load(of_context(a, "unary_size"), "%operation"))):
@@ -263,7 +265,7 @@ def _sequence() -> Assembler:
 
 
 def _choose() -> Assembler:
-    """The index of the option that the script takes among ``n``; -1 where there is none."""
+    """Return the index of the option that the script takes among ``n``; -1 where there is none."""
     a = Assembler("choose", "ptr %run, i32 %n")
     with a.when(a.test("sle", "%n", "1")):
         a.ret(a.op("sub", "%n", "1"))
@@ -280,7 +282,7 @@ def _choose() -> Assembler:
 
 
 def _outcome() -> Assembler:
-    """The number of the outcome that the run has written; MISSING where it is not known."""
+    """Return the number of the outcome that the run has written; MISSING where it is not known."""
     a = Assembler("outcome", "ptr %run")
     trail, n = of_run(a, "trail"), of_run(a, "n_trail", "i32")
     with a.count(n, "1") as k:  # by slots

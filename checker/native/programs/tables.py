@@ -180,7 +180,7 @@ class Tables:
 
 
 def _hash(key: Sequence[int]) -> int:
-    """The hash of a key, as `checker.native.programs.runtime` has it."""
+    """Return the hash of a key, as `checker.native.programs.runtime` has it."""
     hashed = len(key)
     for part in key:
         hashed = ((hashed ^ (part & 0xFFFFFFFF)) * 0x85EBCA6B) & 0xFFFFFFFF

@@ -60,7 +60,7 @@ class Parts:
     runs: tuple[tuple[Part, ...], ...]
 
     def files(self) -> Iterator[Stored]:
-        """All files that tasks wrote, each once."""
+        """Yield all files that tasks wrote, each once."""
         found: dict[str, Stored] = {self.early.name: self.early}
         for parts in (*self.levels, *self.runs):
             for part in parts:
@@ -113,7 +113,7 @@ class Committer(Writer):
 
 
 def unusable(folder: str | None, error: OSError) -> RunError:
-    """The error of a run directory that nothing can be written to."""
+    """Return the error of a run directory that nothing can be written to."""
     return RunError(
         "SW344",
         f"The run directory {folder} cannot be used: {error.strerror or error}.",
@@ -177,7 +177,7 @@ class FileLevel:
         return tuple(found)
 
     def column(self, which: str) -> FileColumn:
-        """A column by position: ``fp`` or ``link``."""
+        """Return a column by position: ``fp`` or ``link``."""
         return FileColumn(self, which)
 
 

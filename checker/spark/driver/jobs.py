@@ -148,7 +148,7 @@ class Jobs:
         self.context.cancelJobsWithTag(self._tag)
 
     def shuffled(self) -> int:
-        """Bytes that executors have written for others so far."""
+        """Return bytes that executors have written for others so far."""
         found = self.context._jsc.sc().statusStore().executorList(False)
         return sum(int(found.apply(at).totalShuffleWrite()) for at in range(found.size()))
 
@@ -174,7 +174,7 @@ def _merge_partition(
 
 
 def context_of(settings: Settings, threads: int) -> Any:
-    """The context that the settings ask for. Raises RunError[SW330] to RunError[SW332]."""
+    """Return the context that the settings ask for. Raises RunError[SW330] to RunError[SW332]."""
     session, master = settings.session, settings.master
     if session is not None:
         if type(session).__module__.startswith("pyspark.sql.connect"):
@@ -188,12 +188,14 @@ def context_of(settings: Settings, threads: int) -> Any:
 
 
 def jobs_of(settings: Settings, threads: int) -> Jobs:
-    """The jobs of the context that the settings ask for."""
+    """Return the jobs of the context that the settings ask for."""
     return Jobs(context_of(settings, threads))
 
 
 def _all_here(threads: int) -> str:
-    """The master for local mode: as many cores as there are threads asked for, or as there are."""
+    """Return the master for local mode: as many cores as there are threads asked for, or as
+    there are.
+    """
     return f"local[{threads if threads > 1 else os.cpu_count() or 1}]"
 
 

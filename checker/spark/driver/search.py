@@ -118,7 +118,7 @@ def _spill_part(
 
 
 def _visited(search: Search) -> tuple[Array, Array]:
-    """All fingerprints seen so far, sorted, and their second words."""
+    """Return all fingerprints seen so far, sorted, and their second words."""
     found = [p.seen_words() for p in search.seen.partitions]
     fps, lows = map(np.concatenate, zip(*found, strict=True))
     order = np.lexsort((lows, fps)) if search.shape.wide else np.argsort(fps)

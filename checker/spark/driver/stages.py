@@ -131,13 +131,13 @@ class Spread:
         return int(self.search.learner.evaluations.sum())
 
     def _first(self) -> Array:
-        """The value ids of the states with the least fingerprints."""
+        """Return the value ids of the states with the least fingerprints."""
         parts = self.level.parts[:LOOKED_AT]
         found = [self._rows(part, slice(LOOKED_AT)).values for part in parts]
         return np.concatenate(found)[:LOOKED_AT]
 
     def _rows(self, part: Part, which: slice) -> Rows:
-        """Some states of a part of the level."""
+        """Return some states of a part of the level."""
         self.search.widen()
         shape = self.search.shape
         assert part.rows is not None
@@ -330,7 +330,7 @@ def take_over(
 
 
 def _words(search: Search) -> Array:
-    """The part of fingerprints that all states have in common."""
+    """Return the part of fingerprints that all states have in common."""
     base = search.layout.base
     words = [base >> 64, base & ((1 << 64) - 1)] if search.shape.wide else [base]
     return np.array(words, np.uint64)

@@ -33,7 +33,9 @@ def prepare() -> None:
 
 
 def without_archives(path: list[str]) -> list[str]:
-    """A module path without the archives that are part of the PySpark found on the rest of it."""
+    """Return a module path without the archives that are part of the PySpark found on the
+    rest of it.
+    """
     rest = [entry for entry in path if not entry.endswith(".zip")]
     before, sys.path[:] = sys.path[:], rest
     try:
@@ -47,7 +49,7 @@ def without_archives(path: list[str]) -> list[str]:
 
 
 def quiet(worker: Callable[..., int]) -> Callable[..., int]:
-    """A worker that ends without a word when Spark has closed the connection."""
+    """Return a worker that ends without a word when Spark has closed the connection."""
 
     def run(*connection: object) -> int:
         try:

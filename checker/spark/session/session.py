@@ -86,14 +86,17 @@ _LOCAL = {
 
 
 def local_context(master: str) -> Any:
-    """A context on this machine with its own JVM; the same one while it lives."""
+    """Return a context on this machine with its own JVM; the same one while it lives."""
     settings = {**_QUIET, **_LOCAL, "spark.master": master}
     with _starting:
         return _alive() or _context(settings)
 
 
 def local_session(master: str) -> Any:
-    """A session on this machine, of the context there is or a new one. Raises RunError[SW332]."""
+    """Return a session on this machine, of the context there is or a new one.
+
+    Raises RunError[SW332].
+    """
     from pyspark.sql import SparkSession
 
     context = local_context(master)
@@ -105,14 +108,14 @@ def local_session(master: str) -> Any:
 
 
 def _alive() -> Any:
-    """The context that this process has, if any."""
+    """Return the context that this process has, if any."""
     from pyspark import SparkContext
 
     return SparkContext._active_spark_context  # there is no other way to ask without making one
 
 
 def _context(settings: dict[str, str]) -> Any:
-    """A context whose JVM is started here."""
+    """Return a context whose JVM is started here."""
     import pyspark
 
     master = settings["spark.master"]
@@ -221,7 +224,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def cluster_context(master: str) -> Any:
-    """A context of a cluster. Raises RunError[SW332] where it cannot be reached."""
+    """Return a context of a cluster. Raises RunError[SW332] where it cannot be reached."""
     settings = {**_QUIET, **_authentication(master), "spark.master": master}
     if _is_here(master):
         settings = {**_LOCAL, **settings}
@@ -257,7 +260,7 @@ def _authentication(master: str) -> dict[str, str]:
 
 
 def _running(context: Any) -> Any:
-    """A context, if it is not one that Spark gives up as soon as it is made."""
+    """Return a context, if it is not one that Spark gives up as soon as it is made."""
     until = time.monotonic() + _GIVEN_UP_WITHIN
     while time.monotonic() < until:
         if context._jsc.sc().isStopped():
@@ -268,7 +271,7 @@ def _running(context: Any) -> Any:
 
 
 def no_context(what: str) -> RunError:
-    """The error of what is reached over Spark Connect: a search needs Spark's core."""
+    """Return the error of what is reached over Spark Connect: a search needs Spark's core."""
     return RunError(
         "SW332",
         f"{what} is one of Spark Connect, over which no search can run.",
@@ -299,7 +302,7 @@ _KINDS = (".py", ".lark", ".css", ".js", ".nbi", ".nbc")
 
 
 def archive(folder: Path) -> Path:
-    """An archive of this statewalk, made in a folder."""
+    """Return an archive of this statewalk, made in a folder."""
     root, made = Path(statewalk.__file__).resolve().parent, folder / "statewalk.zip"
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as into:
         for here, _, names in os.walk(root, followlinks=True):

@@ -74,7 +74,7 @@ exec "%(java)s" "$@"
 
 
 def java_version(home: Path) -> int:
-    """The major version of a Java home by its ``release`` file; 0 where there is none."""
+    """Return the major version of a Java home by its ``release`` file; 0 where there is none."""
     try:
         text = (home / "release").read_text(encoding="utf-8")
     except OSError:
@@ -108,7 +108,7 @@ def find_java() -> tuple[Path, int]:
 
 
 def whole_java(home: Path, folder: Path) -> Path:
-    """A Java home that Spark's own scripts can start, made in a folder where need be.
+    """Return a Java home that Spark's own scripts can start, made in a folder where need be.
 
     Spark asks for the module `jdk.incubator.vector` whenever it starts an executor. The wheel's
     Java lacks it, and works without: there the folder gets a ``bin/java`` that drops the request.

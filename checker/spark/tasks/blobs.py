@@ -48,7 +48,7 @@ class Places(NamedTuple):
 
 @lru_cache(maxsize=8)
 def _places(bits: tuple[int, ...]) -> Places:
-    """The places of slots of so many bits: each in the first byte that has room for it."""
+    """Return the places of slots of so many bits: each in the first byte that has room for it."""
     shared: list[list[tuple[int, int, int]]] = []
     used: list[int] = []
     for slot, n in enumerate(bits):
@@ -82,7 +82,9 @@ class Packing:
         return len(self.places.ends) + int(self.places.wide[:, 1].sum())
 
     def pack(self, values: Array, order: Array | None = None) -> Array:
-        """Rows packed, in the given order or as they are; slots that they lack are absent."""
+        """Return rows packed, in the given order or as they are; slots that they lack are
+        absent.
+        """
         if order is None:
             order = np.arange(len(values))
         if (lacking := len(self.bits) - values.shape[1]) > 0:
@@ -92,7 +94,7 @@ class Packing:
         return packed
 
     def unpack(self, packed: Array, dtype: Any, width: int | None = None) -> Array:
-        """Rows of value ids again, as wide as said."""
+        """Return rows of value ids again, as wide as said."""
         width = len(self.bits) if width is None else width
         assert width >= len(self.bits), "rows do not lose slots"
         values = np.zeros((len(packed), width), dtype)
@@ -101,7 +103,7 @@ class Packing:
 
 
 def packing_of(bits: Sequence[int]) -> Packing:
-    """The packing of slots that need so many bits each."""
+    """Return the packing of slots that need so many bits each."""
     return Packing(np.array(bits, np.int64))
 
 
@@ -113,7 +115,7 @@ class Coded(NamedTuple):
 
 
 def coded(rows: Array) -> Coded:
-    """Rows by number."""
+    """Return rows by number."""
     rows = np.ascontiguousarray(rows)
     codes, room = np.empty(len(rows), np.uint32), _FIRST_ROOM
     while True:
@@ -147,7 +149,7 @@ class States(NamedTuple):
     link: Array
 
     def pick(self, which: Any) -> States:
-        """Some of them, by mask, position or slice."""
+        """Return some of them, by mask, position or slice."""
         return States(*(array[which] if len(array) else array for array in self))
 
 
@@ -193,7 +195,7 @@ class Filed(NamedTuple):
     ordinal_bits: int
 
     def blob(self) -> Blob:
-        """The blob, mapped."""
+        """Return the blob, mapped."""
         columns = opened(self.folder, self.stored)
         return Blob(
             part=self.part, first=self.first, ordinal_bits=self.ordinal_bits, **columns
@@ -213,7 +215,7 @@ class Sender:
     fps: tuple[Array, ...] = ()
 
     def blob(self, order: Array) -> Blob:
-        """The states at some positions, in that order."""
+        """Return the states at some positions, in that order."""
         link = self.link[order]
         positions = link >> POSITION_SHIFT
         first = int(positions.min())
@@ -309,7 +311,7 @@ class Arrived:
 
 
 def columns_of(packed: Array, quiet: Array, packing: Packing) -> dict[str, Array]:
-    """The columns of a file of rows."""
+    """Return the columns of a file of rows."""
     codes, known = coded(quiet)
     return {
         "packed": packed,
@@ -327,18 +329,18 @@ class PackedRows(NamedTuple):
     packing: Packing
 
     def repacked(self, packing: Packing) -> Array:
-        """The rows as another packing has them, which has room for what is in this one."""
+        """Return the rows as another packing has them, which has room for what is in this one."""
         if np.array_equal(packing.bits, self.packing.bits):
             return self.packed
         values = self.packing.unpack(self.packed, np.uint32, len(packing.bits))
         return packing.pack(values)
 
     def values(self, width: int, dtype: Any) -> Array:
-        """The rows' value ids."""
+        """Return the rows' value ids."""
         return self.packing.unpack(self.packed, dtype, width)
 
 
 def rows_of(columns: Mapping[str, Array], which: Any = slice(None)) -> PackedRows:
-    """Some rows of a file, by mask, positions or slice."""
+    """Return some rows of a file, by mask, positions or slice."""
     quiet = columns["known"].take(columns["code"][which], 0)
     return PackedRows(columns["packed"][which], quiet, Packing(columns["bits"]))

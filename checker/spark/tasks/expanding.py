@@ -146,7 +146,7 @@ class Expander:
             partition.prepare(room)
 
     def _pairs(self, task: int) -> Array | None:
-        """The pairs to take up, in order; None in the first attempt, which takes up all."""
+        """Return the pairs to take up, in order; None in the first attempt, which takes up all."""
         if not self.plan.before:
             return None
         missed = self.plan.before[task].missed
@@ -288,7 +288,7 @@ class Expander:
         return blob.put(plan.folder, files[-1])
 
     def _blobs(self, partition: Partition) -> Iterator[tuple[int, Blob]]:
-        """The states of a partition, which is empty afterwards, by task of destination."""
+        """Yield the states of a partition, which is empty afterwards, by task of destination."""
         plan, segment, n = self.plan, partition.segment, partition.n
         fps, lows = segment.fp[:n], segment.low[:n]
         order = partition.order()
@@ -307,7 +307,7 @@ class Expander:
 
 
 def _rows(plan: Plan, found: dict[str, Array], ids: dict[str, Array], own: slice) -> Rows:
-    """Some of the states of a file, as wide as rows are by now."""
+    """Return some of the states of a file, as wide as rows are by now."""
     packed = rows_of(found, own)
     if plan.forget:
         packed.quiet[:] = np.uint64((1 << 64) - 1)
@@ -430,7 +430,7 @@ class StepChecker:
 
 
 def changed(row: list[int], outcome: int, outcomes: Outcomes) -> list[int]:
-    """A row after an outcome whose updates are all known."""
+    """Return a row after an outcome whose updates are all known."""
     first, total = int(outcomes.start[outcome]), int(outcomes.total[outcome])
     result = list(row)
     for at in range(first, first + total):

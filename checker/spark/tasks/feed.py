@@ -103,7 +103,9 @@ class Feed:
 
 
 def _written(changes: Change) -> bytes:
-    """Changes as an archive: of array n ``n`` its shape, ``n@`` its type, ``n@start`` elements."""
+    """Return changes as an archive: of array n ``n`` its shape, ``n@`` its type, ``n@start``
+    elements.
+    """
     arrays: dict[str, Any] = {}
     for number, shape, dtype, blocks in changes:
         arrays[f"{number}"] = np.array(shape, np.int64)
@@ -132,7 +134,7 @@ _newest: dict[str, tuple[int, list[Array]]] = {}
 
 
 def learned(version: Version, load: Callable[[Any], bytes]) -> Learned:
-    """The arrays of a version, from the newest one this process has where possible."""
+    """Return the arrays of a version, from the newest one this process has where possible."""
     number, arrays = _newest.get(version.token, (-1, []))
     if not version.first <= number <= version.number:
         number, arrays = version.first - 1, []

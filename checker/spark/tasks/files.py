@@ -79,7 +79,7 @@ def write(folder: str, name: str, columns: Mapping[str, Array], durable: bool = 
 
 
 def read(folder: str, name: str, size: int | None = None) -> dict[str, Array]:
-    """The columns of a file. Raises `Damaged` where it is missing or has another size."""
+    """Return the columns of a file. Raises `Damaged` where it is missing or has another size."""
     path = Path(folder, name)
     try:
         with files.opened(path) as file:
@@ -100,12 +100,12 @@ def read(folder: str, name: str, size: int | None = None) -> dict[str, Array]:
 
 
 def opened(folder: str, stored: Stored) -> dict[str, Array]:
-    """The columns of a file whose size is known."""
+    """Return the columns of a file whose size is known."""
     return read(folder, stored.name, stored.size)
 
 
 def verified(folder: str, stored: Stored) -> dict[str, Array]:
-    """The columns of a file, looked at byte by byte. Raises `Damaged`."""
+    """Return the columns of a file, looked at byte by byte. Raises `Damaged`."""
     found = opened(folder, stored)  # which compares its size
     look_at(Path(folder, stored.name), stored.size, stored.check)
     return found

@@ -38,7 +38,7 @@ from statewalk.checker.spark.tasks.run_kernels import merge
 def merge_task(
     plan: Plan, learned: Learned, task: int, arrived: Iterable[tuple[str, Any]]
 ) -> Iterator[Expanded | Merged]:
-    """The reports of both halves of a task."""
+    """Yield the reports of both halves of a task."""
     sent: dict[str, list[Blob | Filed]] = {"states": [], "aside": []}
     for kind, content in arrived:
         if kind == "expanded":
@@ -104,7 +104,7 @@ class Merger:
     # -- what is there ---------------------------------------------------------------------------
 
     def _own(self, run: tuple[Part, ...]) -> Run:
-        """The fingerprints of a run that are this task's."""
+        """Return the fingerprints of a run that are this task's."""
         division, found = self.plan.division, []
         for part, _ in division.touched(run, self.task):
             ids = opened(self.plan.folder, part.ids)
@@ -143,7 +143,7 @@ class Merger:
         return old, cut, outside
 
     def _unseen(self, blobs: list[Blob], runs: list[Run]) -> States:
-        """Each state that arrived once, by its least link, without those that were visited.
+        """Return each state that arrived once, by its least link, without those that were visited.
 
         Part by part: what is looked at together then stays in the processor's cache. Room that
         turns out not to be needed is never touched, and costs nothing.
@@ -169,7 +169,7 @@ class Merger:
         return found.pick(slice(n))
 
     def _merged(self, earlier: list[States], new: States) -> States:
-        """New states, and those of the attempt before: each once, by its least link."""
+        """Return new states, and those of the attempt before: each once, by its least link."""
         groups = [group for group in (*earlier, new) if len(group.fp)]
         if len(groups) < 2:
             return groups[0] if groups else new
@@ -296,7 +296,7 @@ class Merger:
 
 
 def _room(plan: Plan, n: int) -> States:
-    """States that are not filled in."""
+    """Return states that are not filled in."""
     packed = np.empty((n, plan.packing.n_bytes), np.uint8)
     quiet = np.empty((n, plan.words), np.uint64)
     low = np.empty(n * plan.wide, np.uint64)
@@ -304,14 +304,14 @@ def _room(plan: Plan, n: int) -> States:
 
 
 def _states(plan: Plan, ids: Mapping[str, Array], rows: Mapping[str, Array]) -> States:
-    """States of an attempt before, as they would arrive now."""
+    """Return states of an attempt before, as they would arrive now."""
     found = rows_of(rows)
     packed = found.repacked(plan.packing)
     return States(packed, ids["fp"], ids["low"], found.quiet, ids["link"])
 
 
 def _inserted(states: States, few: States) -> States:
-    """States and a few more; of those in both the one with the lesser link."""
+    """Return states and a few more; of those in both the one with the lesser link."""
     at = np.searchsorted(states.fp, few.fp)
     known = states.fp[np.minimum(at, len(states.fp) - 1)] == few.fp
     better = np.flatnonzero(known)
@@ -340,14 +340,14 @@ def _joined(runs: list[Run]) -> Run:
 
 
 def _without(states: States, others: States) -> States:
-    """States but for some others."""
+    """Return states but for some others."""
     known = np.zeros(len(states.fp), np.bool_)
     mark(states.fp, states.low, others.fp, others.low, known)
     return states.pick(~known) if known.any() else states
 
 
 def _order(fps: Array, lows: Array, links: Array, runs: list[tuple[int, int]]) -> Array:
-    """The positions of states that are runs one after the other, merged."""
+    """Return the positions of states that are runs one after the other, merged."""
     lists = [np.arange(first, end) for first, end in runs]
     while len(lists) > 1:
         pairs = [lists[at : at + 2] for at in range(0, len(lists), 2)]

@@ -55,7 +55,7 @@ class Here:
 
 @lru_cache(maxsize=1)
 def sources() -> bytes:
-    """A digest of the code that a search runs: driver and tasks must have the same."""
+    """Return a digest of the code that a search runs: driver and tasks must have the same."""
     told, root = sha256(), Path(statewalk.__file__).parent
     for package in ("checker", "dsl"):
         for file in sorted((root / package).rglob("*.py")):
@@ -81,15 +81,15 @@ class Division:
     tasks: int
 
     def first_bucket(self, task: int) -> int:
-        """The first bucket of a task."""
+        """Return the first bucket of a task."""
         return -(-task * self.buckets // self.tasks)
 
     def start(self, task: int) -> int:
-        """The least fingerprint of a task."""
+        """Return the least fingerprint of a task."""
         return (self.first_bucket(task) << 64) // self.buckets
 
     def cuts(self) -> Array:
-        """The fingerprints with which the tasks but the first begin."""
+        """Return the fingerprints with which the tasks but the first begin."""
         return np.array([self.start(task) for task in range(1, self.tasks)], np.uint64)
 
     def share(self, fps: Array, task: int) -> slice:
@@ -100,7 +100,9 @@ class Division:
         return slice(first, int(np.searchsorted(fps, np.uint64(self.start(task + 1)))))
 
     def touched(self, parts: tuple[Part, ...], task: int) -> Iterator[tuple[Part, int]]:
-        """The parts that may hold states of a task, with the position of each one's first state."""
+        """Yield the parts that may hold states of a task, with the position of each one's
+        first state.
+        """
         first, end = self.first_bucket(task), self.first_bucket(task + 1)
         at = 0
         for part in parts:
@@ -163,7 +165,7 @@ class Plan:
     n_properties: int
 
     def shape(self) -> Shape:
-        """The shape of new rows."""
+        """Return the shape of new rows."""
         return Shape(self.width, np.dtype(self.ids), self.words, self.wide)
 
     @property
@@ -172,14 +174,14 @@ class Plan:
         return len(self.base) > 1
 
     def name(self, what: str, task: int, level: int | None = None) -> str:
-        """The name of a file of this attempt."""
+        """Return the name of a file of this attempt."""
         return file_name(
             what, self.level if level is None else level, self.token, self.attempt, task
         )
 
 
 def file_name(what: str, level: int, token: str, attempt: int, task: int) -> str:
-    """The name of a file that a task writes."""
+    """Return the name of a file that a task writes."""
     return f"{what}-{level:05}-{token}-{attempt:03}-{task:05}"
 
 

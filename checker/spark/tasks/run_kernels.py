@@ -116,7 +116,7 @@ def unpack(packed, narrow, ends, wide, values):
 
 @inlined
 def _wide_id(packed, i, byte, n):
-    """The value id in some bytes of a row, least first."""
+    """Return the value id in some bytes of a row, least first."""
     id = U0
     for at in range(n):
         id |= uint64(packed[i, byte + at]) << (S8 * uint64(at))
@@ -156,7 +156,7 @@ def add_up(narrow, ends, start, contribution, contribution_low, table, table_low
 def fingerprints(
     packed, table, table_low, wide, base, start, contribution, contribution_low, fps, lows
 ):
-    """Fingerprints of packed rows; whether they ascend, each being there once.
+    """Return fingerprints of packed rows; whether they ascend, each being there once.
 
     ``base`` is what all states have in common.
 
@@ -227,7 +227,8 @@ def widen_links(narrow, first, ordinal_bits, kept_bits, links):
 
 @kernel
 def number_rows(rows, table, known, codes):
-    """Number different rows in the order they come; how many, or -1 when there is no more room.
+    """Return number different rows in the order they come; how many, or -1 when there is no
+    more room.
 
     Shapes:     rows (n, B) uint64; table (power of two,) int32, 0 empty; known (room, B) uint64,
                 fewer than the table has cells; codes (n,) uint32

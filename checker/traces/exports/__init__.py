@@ -29,7 +29,7 @@ FORMATS: dict[str, tuple[str, str]] = {
 
 
 def export_trace(trace: Trace, format: str) -> str:
-    """A trace as the text of a format of `FORMATS`."""
+    """Return a trace as the text of a format of `FORMATS`."""
     module, _ = FORMATS[format]
     writer: Callable[[Trace], str] = getattr(import_module(module), f"to_{format}")
     return writer(trace)

@@ -22,7 +22,7 @@ def _quoted(text: str) -> str:
 
 
 def to_dot(trace: Trace) -> str:
-    """A trace as a chain of states; each shows what the step before it changed."""
+    """Return a trace as a chain of states; each shows what the step before it changed."""
     lines = [
         "digraph trace {",
         "  node [shape=box, fontname=monospace];",
@@ -48,8 +48,8 @@ Edges = dict[tuple[str, str], set[str]]
 
 
 def graph_to_dot(model: Model, by: Sequence[str] = (), limit: int = MAX_STATES) -> str:
-    """The state graph of a model; with ``by``, states with equal values of these fields are one
-    node.
+    """Return the state graph of a model; with ``by``, states with equal values of these
+    fields are one node.
 
     ``by`` names fields: ``Client.state`` (of every instance) or ``Client#0.state``.
 
@@ -71,7 +71,7 @@ def graph_to_dot(model: Model, by: Sequence[str] = (), limit: int = MAX_STATES) 
 
 
 def graph_to_mermaid(model: Model, by: Sequence[str] = (), limit: int = MAX_STATES) -> str:
-    """The same as a mermaid ``flowchart``."""
+    """Return the same as a mermaid ``flowchart``."""
     nodes, first, edges = _graph(model, by, limit)
     lines = ["flowchart LR"]
     for shown, name in nodes.items():
@@ -89,7 +89,7 @@ def _mermaid(text: str) -> str:
 
 
 def _graph(model: Model, by: Sequence[str], limit: int) -> tuple[Nodes, set[str], Edges]:
-    """The nodes, which of them are initial, and the edges."""
+    """Return the nodes, which of them are initial, and the edges."""
     nodes: Nodes = {}
     edges: Edges = {}
     layout = Layout(model)

@@ -33,13 +33,13 @@ HEAD = 36  # height of the row of names
 
 
 def drawing(trace: Trace) -> dict[str, Any]:
-    """The sequence diagram of a trace: its size, the row of names, and everything below."""
+    """Return the sequence diagram of a trace: its size, the row of names, and everything below."""
     fails = not trace.of_kind.witness and trace.loop is None
     return drawing_of(list(events(trace)), trace.loop, bad=trace.length if fails else None)
 
 
 def drawing_of(found: list[Event], loop: int | None, bad: int | None) -> dict[str, Any]:
-    """The same of events; ``bad`` is the step that should not have happened."""
+    """Return the same of events; ``bad`` is the step that should not have happened."""
     names = list(dict.fromkeys(n for e in found for n in (e.source, e.target) if n))
     wide = _widths(found, names)
     centres, width = _columns(wide)
@@ -95,7 +95,7 @@ def _size(text: str) -> int:
 
 
 def _named(name: str, width: int) -> str:
-    """The name above a lane, with its end, which tells instances apart."""
+    """Return the name above a lane, with its end, which tells instances apart."""
     most = int(width / _BOLD)
     return name if len(name) <= most else f"{name[: most - 7]}…{name[-6:]}"
 
@@ -131,7 +131,7 @@ def _row(
 
 
 def _arrow(event: Event, top: int, centres: dict[str, int]) -> tuple[list[Shape], int]:
-    """An arrow with its text, a line of it above, others below."""
+    """Return an arrow with its text, a line of it above, others below."""
     start, end = centres[event.source], centres[event.target]
     way = 1 if end > start else -1
     lines = event.text.split("\n")[:4]
@@ -153,7 +153,7 @@ def _arrow(event: Event, top: int, centres: dict[str, int]) -> tuple[list[Shape]
 
 
 def _arc(tops: list[int], loop: int, bottom: int, width: int) -> list[Shape]:
-    """The way back of a lasso, at the right."""
+    """Return the way back of a lasso, at the right."""
     x = width - _RIGHT + 10
     high = tops[loop] + 6 if loop < len(tops) else bottom - 4
     low = bottom - 6
@@ -188,12 +188,13 @@ _ASKED = ("data-step", "data-spot")  # what only the page asks for
 
 
 def to_svg(trace: Trace) -> str:
-    """A trace as a sequence diagram that any browser shows."""
+    """Return a trace as a sequence diagram that any browser shows."""
     return svg_of(drawing(trace), alone=True)
 
 
 def svg_of(found: dict[str, Any], *, painted: bool = True, alone: bool = False) -> str:
-    """A drawing as SVG that needs no style sheet; if not ``painted``, its classes stay for one.
+    """Return a drawing as SVG that needs no style sheet; if not ``painted``, its classes stay
+    for one.
 
     One that stands ``alone`` in a file has dark colours too; in a page they would reach others.
     """
@@ -245,7 +246,7 @@ class Spot:
         return word in self.mark.split()
 
     def marked(self, word: str) -> Spot:
-        """The same with one mark more."""
+        """Return the same with one mark more."""
         return replace(self, mark=f"{self.mark} {word}".strip())
 
 
@@ -265,7 +266,7 @@ _DOTS = _Sizes(wide=10, tall=10, apart=56, below=6, rows=48)
 
 
 def layered(spots: Sequence[Spot], edges: Iterable[tuple[int, int]]) -> dict[str, Any]:
-    """The drawing, and by spot the text that says what it is."""
+    """Return the drawing, and by spot the text that says what it is."""
     sizes = _BOXES if len(spots) <= FEW else _DOTS
     edges = sorted(set(edges))
     places = _placed(spots, edges, sizes)
@@ -318,7 +319,7 @@ def _placed(
 
 
 def _curve(a: tuple[int, int], b: tuple[int, int], sizes: _Sizes, further: int) -> str:
-    """A step: to the right where it leads further, else back."""
+    """Return a step: to the right where it leads further, else back."""
     half = sizes.tall // 2
     (x, y), (u, v) = a, b
     if further > 0:
@@ -389,7 +390,7 @@ _TAGS = {"action": "<b>{}</b>", "actor": "<i>{}</i>"}
 
 
 def html_of(trace: Trace) -> str:
-    """The steps of a trace with what they changed, and the sequence diagram."""
+    """Return the steps of a trace with what they changed, and the sequence diagram."""
     rows = [_table_row("0", "<b>init</b>", [])]
     for number, (step, changes) in enumerate(trace, 1):
         if number > _STEPS:
@@ -418,18 +419,18 @@ def _safe(text: str) -> str:
 
 
 def sized(svg: str) -> str:
-    """A drawing in its own size; notebooks would make a wide one too small to be read."""
+    """Return a drawing in its own size; notebooks would make a wide one too small to be read."""
     kept = svg.replace("<svg ", '<svg style="max-width: none" ', 1)
     return f'<div style="overflow-x: auto">{kept}</div>'
 
 
 def pre_of(text: str) -> str:
-    """A report as it stands; some notebooks' style sheets have no fixed pitch for it."""
+    """Return a report as it stands; some notebooks' style sheets have no fixed pitch for it."""
     return f'<pre style="font-family: var(--jp-code-font-family, monospace)">{_safe(text)}</pre>'
 
 
 def fenced(text: str, kind: str = "text") -> str:
-    """A text as a block of Markdown that nothing in it ends."""
+    """Return a text as a block of Markdown that nothing in it ends."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{kind}\n{text}\n{fence}\n"

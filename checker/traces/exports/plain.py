@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def to_json(trace: Trace) -> str:
-    """A trace as states and steps with untagged values."""
+    """Return a trace as states and steps with untagged values."""
     names = variables(trace)
     document = {
         "spec": trace.spec,
@@ -44,7 +44,7 @@ def to_json(trace: Trace) -> str:
 
 
 def variables(trace: Trace) -> dict[Path, str]:
-    """Every place of a trace's states → an identifier; singletons without a number."""
+    """Return every place of a trace's states → an identifier; singletons without a number."""
     paths = list(dict.fromkeys(path for content in trace.contents for path in content))
     several = {path[0] for path in paths if len(path) > 1 and path[1] != 0}
     names: dict[Any, str] = {}
@@ -62,7 +62,7 @@ _NONE = {"tag": "None", "value": _UNIT}
 
 
 def to_itf(trace: Trace, *, mbt: bool = False) -> str:
-    """A trace as ITF text; ``mbt`` adds what drivers of real systems read."""
+    """Return a trace as ITF text; ``mbt`` adds what drivers of real systems read."""
     names = variables(trace)
     states = []
     for at, content in enumerate(trace.contents):
@@ -96,7 +96,9 @@ def _meta(trace: Trace) -> dict[str, Any]:
 
 
 def _picks(trace: Trace, step: TraceStep | None) -> dict[str, Any]:
-    """Every argument and named choice of the trace: what this step picked, None for the others."""
+    """Return every argument and named choice of the trace: what this step picked, None for
+    the others.
+    """
     picked: dict[str, Any] = {}
     if step is not None:
         picked.update(step.arguments)
@@ -111,7 +113,7 @@ def _picks(trace: Trace, step: TraceStep | None) -> dict[str, Any]:
 
 
 def to_value(value: Any) -> Any:
-    """A stored value in ITF."""
+    """Return a stored value in ITF."""
     kind = type(value)
     if kind is bool or kind is str:
         return value
@@ -139,7 +141,7 @@ def to_value(value: Any) -> Any:
 
 
 def to_tlc(trace: Trace) -> str:
-    """A trace as TLC's JSON."""
+    """Return a trace as TLC's JSON."""
     names = variables(trace)
     states = [
         {n: plain(c[p]) if c.get(p, ABSENT) is not ABSENT else "None" for p, n in names.items()}

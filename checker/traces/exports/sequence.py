@@ -47,7 +47,7 @@ class Event:
 
 
 def events(trace: Trace) -> Iterator[Event]:
-    """The events of a trace, step by step."""
+    """Yield the events of a trace, step by step."""
     shared = set(trace.names.values())
     actors = [lane(step.actor, trace.names) for step in trace.steps]
     parties = {*actors, *_instances(trace)}
@@ -68,7 +68,7 @@ def events(trace: Trace) -> Iterator[Event]:
 
 
 def _instances(trace: Trace) -> set[str]:
-    """The instances that have a field in a state of the trace."""
+    """Return the instances that have a field in a state of the trace."""
     fields = {path for content in trace.contents for path in content}
     shown = (show_field(path, trace.names) for path in fields)
     return {owner for owner, dot, _ in (text.partition(".") for text in shown) if dot}
@@ -91,12 +91,12 @@ def _is_message(change: Change, mark: str) -> bool:
 
 
 def owner_of(change: Change) -> str:
-    """The role instance whose field a change is in."""
+    """Return the role instance whose field a change is in."""
     return change.place.partition(".")[0]
 
 
 def lane(actor: Any, names: Mapping[str, str]) -> str:
-    """The lane of an actor, called as ``names`` says where it is shared state."""
+    """Return the lane of an actor, called as ``names`` says where it is shared state."""
     if not isinstance(actor, Role):
         return _OUTSIDE
     return names.get(type(actor).__name__) or repr(actor)
@@ -117,7 +117,9 @@ def _cut(text: str) -> str:
 
 
 def lanes(trace: Trace) -> dict[str, str]:
-    """The lanes that something happens in, in order of appearance, each with a short name."""
+    """Return the lanes that something happens in, in order of appearance, each with a short
+    name.
+    """
     found = [name for event in events(trace) for name in (event.source, event.target) if name]
     return {name: f"L{at}" for at, name in enumerate(dict.fromkeys(found))}
 
@@ -140,7 +142,7 @@ def _plain_for_plantuml(text: str) -> str:
 
 
 def to_mermaid(trace: Trace) -> str:
-    """A trace as a mermaid ``sequenceDiagram``."""
+    """Return a trace as a mermaid ``sequenceDiagram``."""
     ids = lanes(trace)
     lines = ["sequenceDiagram", f"  %% {_plain(trace.property)} of {_plain(trace.spec)}"]
     lines += [f"  participant {i} as {_plain(name)}" for name, i in ids.items()]
@@ -155,7 +157,7 @@ def to_mermaid(trace: Trace) -> str:
 
 
 def to_plantuml(trace: Trace) -> str:
-    """A trace as a PlantUML sequence diagram."""
+    """Return a trace as a PlantUML sequence diagram."""
     ids = lanes(trace)
     lines = ["@startuml", f"title {_plain_for_plantuml(trace.property)}"]
     for name, i in ids.items():

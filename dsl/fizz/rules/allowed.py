@@ -129,7 +129,7 @@ _IMPORTED = frozenset({
 
 
 def builtins_of_fizz() -> dict[str, Any]:
-    """The functions of Python that the module of a .fizz file has while it runs."""
+    """Return the functions of Python that the module of a .fizz file has while it runs."""
     found = {name: getattr(builtins, name) for name in (*VALUES, *_GENERATED)}
     return {**found, "__import__": _import}
 

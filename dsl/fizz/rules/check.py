@@ -325,7 +325,7 @@ class _Check:
 
 
 def _bound(node: ast.AST) -> set[str]:
-    """The names that a function binds: its parameters and all that is assigned in it."""
+    """Return the names that a function binds: its parameters and all that is assigned in it."""
     arguments = getattr(node, "args", None)
     found = set(parameters(arguments)) if arguments is not None else set()
     if isinstance(node, tree.Assertion) and "transition" in node.kinds:
@@ -335,7 +335,7 @@ def _bound(node: ast.AST) -> set[str]:
 
 
 def _targets(node: ast.AST) -> set[str]:
-    """The names that a comprehension binds, or the condition of a choice asks about."""
+    """Return the names that a comprehension binds, or the condition of a choice asks about."""
     if isinstance(node, tree.Choice):
         return names_in(node.target)
     return names_in(*(g.target for g in getattr(node, "generators", ())))

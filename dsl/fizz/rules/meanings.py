@@ -134,7 +134,7 @@ _FUNCTIONS = ast.FunctionDef | tree.Func
 
 
 def _given(node: ast.AST) -> tuple[str, ...]:
-    """The name to which a node gives a value."""
+    """Return the name to which a node gives a value."""
     if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
         return (node.id,)
     return (node.arg,) if isinstance(node, ast.arg) else ()
@@ -209,7 +209,7 @@ def _of_file(names: Names) -> Iterator[_Defined]:
 
 
 def _first(nodes: list[ast.stmt]) -> dict[str, ast.AST]:
-    """The first assignments of names."""
+    """Return the first assignments of names."""
     found: dict[str, ast.AST] = {}
     for target in all_targets(nodes):
         if isinstance(target, ast.Name):
@@ -218,7 +218,7 @@ def _first(nodes: list[ast.stmt]) -> dict[str, ast.AST]:
 
 
 def _fields(info: RoleInfo, names: Names) -> Iterator[_Defined]:
-    """The fields of a role, where they are first assigned or given."""
+    """Yield the fields of a role, where they are first assigned or given."""
     found: dict[str, ast.AST] = {}
     for target in self_targets(info.node):
         found.setdefault(target.attr, target)
@@ -252,7 +252,9 @@ def check_meanings(names: Names, file: str, mistakes: Mistakes) -> None:
 
 
 def _outside_of_loops(node: ast.AST, names: Names) -> Iterator[tuple[str, ast.AST]]:
-    """The first use of each state variable outside of the loops whose variable has its name."""
+    """Yield the first use of each state variable outside of the loops whose variable has its
+    name.
+    """
     body: list[ast.stmt] = node.body  # type: ignore[attr-defined]
     if node is names.init or id(node) in names.from_init_only:
         return

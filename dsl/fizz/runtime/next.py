@@ -77,7 +77,7 @@ def _before(expression: Callable[[], Any]) -> Any:
 
 
 def _stored(value: Any) -> Any:
-    """A value as it is now; methods are left as they are."""
+    """Return a value as it is now; methods are left as they are."""
     return value if callable(value) else freeze(value)
 
 

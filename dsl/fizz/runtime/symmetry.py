@@ -43,11 +43,11 @@ class Nominal:
         self._number = {member: at for at, member in enumerate(self.members)}
 
     def used(self) -> list[str]:
-        """The values in use, in the order of their numbers."""
+        """Return the values in use, in the order of their numbers."""
         return [self.members[at] for at in sorted(self._in_use())]
 
     def fresh(self) -> str:
-        """The first value that is not in use; where there is none the step is disabled."""
+        """Return the first value that is not in use; where there is none the step is disabled."""
         if self.materialize:
             said = f"fresh() of '{self.name}', of which all values are in use from the start."
             raise SpecError("SW153", said, help="Leave materialize out, or choose one of values().")
@@ -61,14 +61,14 @@ class Nominal:
         return self.members[free]
 
     def choices(self) -> list[str]:
-        """The values in use, and the first that is not, if there is one."""
+        """Return the values in use, and the first that is not, if there is one."""
         used = self._in_use()
         free = self._free(used)
         offered = used if free is None else used | {free}
         return [self.members[at] for at in sorted(offered)]
 
     def choose(self) -> str:
-        """The first value in use; a fresh one where none is."""
+        """Return the first value in use; a fresh one where none is."""
         used = self.used()
         return used[0] if used else self.fresh()
 
@@ -116,7 +116,7 @@ def _wrong(message: str) -> NoReturn:
 
 
 def _of_state(name: str, number: Mapping[str, int]) -> Iterator[set[int]]:
-    """The values (by number) that the slots of the state mention, slot by slot."""
+    """Yield the values (by number) that the slots of the state mention, slot by slot."""
     view, key = current_view(), ("in use", name)
 
     def mentioned(value: Any) -> tuple[int, ...]:
@@ -132,7 +132,7 @@ def _of_state(name: str, number: Mapping[str, int]) -> Iterator[set[int]]:
 
 
 def _of_locals(frame: FrameType | None, number: Mapping[str, int]) -> set[int]:
-    """The values that locals of the running step mention: its functions are on the stack."""
+    """Return the values that locals of the running step mention: its functions are on the stack."""
     used: set[int] = set()
     while frame is not None:
         module = frame.f_globals.get("__name__", "")
@@ -159,7 +159,7 @@ def _mentioned_by_local(value: Any, number: Mapping[str, int]) -> set[int]:
 
 
 def _mentioned(value: Any, number: Mapping[str, int]) -> set[int]:
-    """The values (by number) inside a stored value."""
+    """Return the values (by number) inside a stored value."""
     if type(value) is str:
         return {number[value]} if value in number else set()
     return set().union(*(_mentioned(part, number) for part in parts_of(value)))

@@ -35,7 +35,7 @@ MAX_TURNS = 2000
 
 
 def _named(fields: dict[str, Any]) -> dict[str, Any]:
-    """Fields by name; names that begin with an underscore are not the specification's."""
+    """Return fields by name; names that begin with an underscore are not the specification's."""
     for name in fields:
         if name[:1] == "_":
             raise ValueError(f"a field cannot be called '{name}'")
@@ -145,7 +145,7 @@ record._reference = _Reference  # type: ignore[attr-defined]
 
 
 def struct(**fields: Any) -> Any:
-    """A record that is not going to change."""
+    """Return a record that is not going to change."""
     return record(**fields)._freeze()
 
 
@@ -174,7 +174,7 @@ class _Enum:
 
 
 def enum(*names: str) -> Any:
-    """Names for plain strings."""
+    """Return names for plain strings."""
     return _Enum(names)
 
 
@@ -211,7 +211,7 @@ class genericset(MutableSet[Any]):  # noqa: N801 (the name it has in Fizzbee)
                 self.add(element)
 
     def union(self, *others: Iterable[Any]) -> FrozenSet:
-        """All elements of it and of others."""
+        """Return all elements of it and of others."""
         return self._content.union(*others)
 
     def __repr__(self) -> str:
@@ -283,7 +283,7 @@ class Loop:
 
 
 def deepcopy(value: Any) -> Any:
-    """A copy that shares nothing with the original and can be changed."""
+    """Return a copy that shares nothing with the original and can be changed."""
     value = freeze(value)
     if isinstance(value, record):
         return record(**{k: deepcopy(v) for k, v in value._content().items()})
@@ -306,7 +306,7 @@ _TYPE_NAMES = {
 
 
 def type_name(value: Any) -> str:
-    """The name of a value's type, as Starlark's ``type`` gives it."""
+    """Return the name of a value's type, as Starlark's ``type`` gives it."""
     value = freeze(value)
     if isinstance(value, record):
         return "record"

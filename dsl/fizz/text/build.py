@@ -31,7 +31,7 @@ _FAIRNESSES: dict[str | None, Fairness] = {None: "weak", "weak": "weak", "strong
 
 
 def placed(node: N, meta: Meta) -> N:
-    """A node with the place of what was parsed."""
+    """Return a node with the place of what was parsed."""
     place: Any = node
     if not meta.empty:
         place.lineno = meta.line
@@ -42,7 +42,7 @@ def placed(node: N, meta: Meta) -> N:
 
 
 def stored(node: ast.expr) -> ast.expr:
-    """The expression as a target of assignment."""
+    """Return the expression as a target of assignment."""
     if isinstance(node, ast.Tuple | ast.List):
         for element in node.elts:
             stored(element)
@@ -54,14 +54,14 @@ def stored(node: ast.expr) -> ast.expr:
 
 
 def no_arguments() -> ast.arguments:
-    """The parameters of a function that has none."""
+    """Return the parameters of a function that has none."""
     return ast.arguments(
         posonlyargs=[], args=[], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[]
     )
 
 
 def _made(make: Callable[..., Any]) -> Any:
-    """The method of a rule: what is made of its parts, placed where they are."""
+    """Return the method of a rule: what is made of its parts, placed where they are."""
 
     def rule(self: object, meta: Meta, parts: Parts) -> Any:
         return placed(make(*parts), meta)
@@ -70,7 +70,9 @@ def _made(make: Callable[..., Any]) -> Any:
 
 
 def _node(kind: type[N], **values: object) -> N:
-    """A node of Python's or of ours, which has more than the fields that lead to other nodes."""
+    """Return a node of Python's or of ours, which has more than the fields that lead to other
+    nodes.
+    """
     node = kind(**{name: values[name] for name in kind._fields if name in values})
     for name in values.keys() - set(kind._fields):
         setattr(node, name, values[name])

@@ -115,7 +115,7 @@ def _combined(lines: list[str], line: int) -> Meant | None:
 
 
 def _head(text: str) -> Meant | None:
-    """The head of an action, function, role or assertion."""
+    """Return the head of an action, function, role or assertion."""
     found = _HEAD.fullmatch(text.partition("#")[0].rstrip())
     if found is None:
         return None
@@ -147,7 +147,7 @@ def _head(text: str) -> Meant | None:
 
 
 def _kind(word: str) -> Meant | None:
-    """A word where 'action', 'func', 'role' or 'assertion' should stand."""
+    """Return a word where 'action', 'func', 'role' or 'assertion' should stand."""
     close = difflib.get_close_matches(word, _BEFORE, n=1)
     instead = _OTHERS.get(word, close[0] if close else "")
     if not instead:

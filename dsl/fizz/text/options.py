@@ -201,7 +201,10 @@ def read_options(path: str, front: str, line: int) -> Options:
 
 
 def _read_beside(file: Path) -> tuple[_File, dict[str, Span]]:
-    """The options of ``fizz.yaml``. Where that is a link, nothing is told of what it leads to."""
+    """Return the options of ``fizz.yaml``.
+
+    Where that is a link, nothing is told of what it leads to.
+    """
     try:
         with opened(file) as stream:  # of a long file, enough to tell that it is too long
             text = stream.read(4 * MAX_SIZE + 4).decode("utf-8", errors="replace")
@@ -220,7 +223,7 @@ def _read_beside(file: Path) -> tuple[_File, dict[str, Span]]:
 
 
 def _read(text: str, file: str, line: int) -> tuple[_File, dict[str, Span]]:
-    """The options of a text, and where those of each action begin."""
+    """Return the options of a text, and where those of each action begin."""
     if len(text) > MAX_SIZE:
         message = f"These options are longer than {MAX_SIZE:,} characters."
         raise SpecError("SW151", message, at=Span(file, line))
@@ -277,7 +280,7 @@ def _explain(error: ValidationError, places: Places, file: str, line: int) -> Sp
 
 
 def _span(mark: yaml.Mark | None, file: str, line: int, key: str = "") -> Span:
-    """The place of a mark; ``key`` is written there."""
+    """Return the place of a mark; ``key`` is written there."""
     if mark is None:
         return Span(file, line)
     column = mark.column + 1

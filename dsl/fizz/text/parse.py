@@ -48,7 +48,9 @@ def _tables() -> str | bool:
 
 
 def split_front_matter(text: str) -> tuple[str, str, int]:
-    """The specification with the front matter blanked out, the front matter, and its first line."""
+    """Return the specification with the front matter blanked out, the front matter, and its
+    first line.
+    """
     found = _FRONT.search(text)
     if found is None:
         return text, "", 1

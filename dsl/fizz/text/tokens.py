@@ -47,11 +47,11 @@ class Line:
         self.depth = [*itertools.accumulate(signs)]  # of brackets, behind each token
 
     def at(self, index: int) -> Token | None:
-        """The token there, or None beyond the end."""
+        """Return the token there, or None beyond the end."""
         return self.tokens[index] if 0 <= index < len(self.tokens) else None
 
     def kind(self, index: int) -> str:
-        """The type of the token there, or nothing beyond the end."""
+        """Return the type of the token there, or nothing beyond the end."""
         token = self.at(index)
         return token.type if token is not None else ""
 
@@ -148,7 +148,7 @@ class Line:
         return after
 
     def _fairness(self, start: int) -> int:
-        """The index after ``fair`` or ``fair<strong>``."""
+        """Return the index after ``fair`` or ``fair<strong>``."""
         if not _is(self.at(start), "fair"):
             return start
         if [self.kind(start + n) for n in (1, 2, 3)] == ["LESS", "NAME", "GREATER"]:
@@ -210,7 +210,7 @@ class Line:
         return kind in _OPERANDS
 
     def _suite_colon(self, start: int) -> int | None:
-        """The colon that ends the head of a compound statement."""
+        """Return the colon that ends the head of a compound statement."""
         lambdas = 0
         for index in range(start, len(self.tokens)):
             kind = self.kind(index)
@@ -228,7 +228,7 @@ class Blocks(PostLex):
     always_accept = ("_NEWLINE",)
 
     def process(self, stream: Iterator[Token]) -> Iterator[Token]:
-        """The tokens as the grammar wants them."""
+        """Yield the tokens as the grammar wants them."""
         indents = [0]
         invariants: int | None = None  # the width of the block of the kind that we are in
         looking: int | None = None
@@ -280,7 +280,7 @@ class Blocks(PostLex):
 
     @staticmethod
     def _reserved(token: Token, following: Token | None) -> Unreadable:
-        """The error of a word of Python's: a statement that is not there, or no name."""
+        """Return the error of a word of Python's: a statement that is not there, or no name."""
         is_name = following is None or following.type in ("EQUAL", "AUGMENT", "COMMA", "DOT")
         if not is_name and str(token) in STATEMENTS:
             return Unreadable(token, *STATEMENTS[str(token)])

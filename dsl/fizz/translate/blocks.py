@@ -46,14 +46,14 @@ class Blocks:
         self.live: dict[int, frozenset[str]] = {}
 
     def fresh(self, word: str) -> str:
-        """A name that the specification does not use."""
+        """Return a name that the specification does not use."""
         while word in self.x.names.used or word == self.x.state:
             word += "_"
         return word
 
     # -- blocks -------------------------------------------------------------------------------
     def function(self, statements: Statements, flow: str | None) -> Statements:
-        """A whole function's body."""
+        """Return a whole function's body."""
         kept: list[ast.stmt] = [s for s in statements if not is_text(s)]
         if flow == "oneof":
             block = ast.copy_location(tree.FlowBlock(), statements[0])
@@ -63,7 +63,7 @@ class Blocks:
         return self.block(kept, NOT_YET, last=True) or [statement("pass", statements[0])]
 
     def block(self, statements: Statements, status: Status, last: bool) -> Statements:
-        """Statements in sequence. ``last``: the function ends with them."""
+        """Return statements in sequence. ``last``: the function ends with them."""
         result: Statements = []
         kept = [s for s in statements if not is_text(s)]
         for index, node in enumerate(kept):
@@ -75,12 +75,12 @@ class Blocks:
         return result
 
     def _after(self, node: ast.stmt, status: Status) -> Status:
-        """The status after a statement of an action; elsewhere nothing depends on it."""
+        """Return the status after a statement of an action; elsewhere nothing depends on it."""
         act = self.body.act
         return status if act is None else self.threads.status_after(node, status, act)
 
     def suite(self, statements: Statements, status: Status, last: bool, at: ast.AST) -> Statements:
-        """The same for a block that must not be empty."""
+        """Return the same for a block that must not be empty."""
         return self.block(statements, status, last) or [statement("pass", at)]
 
     def _exit(self, status: Status, at: ast.AST) -> Statements:
@@ -167,7 +167,7 @@ class Blocks:
         return self.x(node)
 
     def nested(self, node: ast.FunctionDef) -> ast.stmt:
-        """A function inside a function."""
+        """Return a function inside a function."""
         inner = {a.arg for a in node.args.args}
         saved, self.body = self.body, Body("def", node.name)
         with self.x.bound(inner):
@@ -217,7 +217,7 @@ class Blocks:
     def chosen_unless_empty(
         self, node: tree.ChoiceBlock, word: str, inside: Statements, skipped: Statements
     ) -> Statements:
-        """A block with a choice, whose options are kept in a local."""
+        """Return a block with a choice, whose options are kept in a local."""
         listed = self.x.call(self.x.imported("list", node.options), self.x.iterable(node.options))
         keep = statement("WORD = LISTED", node, WORD=word, LISTED=listed)
         choice = self._any_of(self.x.name(word, node), node.options, node.fair)
@@ -318,7 +318,7 @@ class Blocks:
         return [*checked, *self.returned(node)]
 
     def returned(self, node: ast.Return) -> Statements:
-        """A return, what an action gives being kept where something asks for it."""
+        """Return a return, what an action gives being kept where something asks for it."""
         result: Statements = []
         value = self.x.optional(node.value)
         if self.body.kind == "action" and value is not None and self.body.returns:
@@ -401,7 +401,7 @@ class FizzPieces(Pieces):
         return self.b._target(node.target), self.listed(node.iter)
 
     def listed(self, node: ast.expr) -> ast.expr:
-        """The elements of something, as a list of their own."""
+        """Return the elements of something, as a list of their own."""
         return self.x.call(self.x.imported("list", node), self.x.iterable(node))
 
     def python(self, word: str, at: ast.AST, *arguments: ast.expr) -> ast.expr:

@@ -64,7 +64,7 @@ _HELP = "Only symmetry.nominal(...), of values that are told apart and no more, 
 
 
 def kind_of_domain(node: ast.AST) -> str | None:
-    """The kind of domain that ``symmetry.kind(...)`` declares; None for any other node."""
+    """Return the kind of domain that ``symmetry.kind(...)`` declares; None for any other node."""
     function = node.func if isinstance(node, ast.Call) else None
     if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
         return function.attr if function.value.id == "symmetry" else None
@@ -147,11 +147,11 @@ class Expressions:
 
     # -- building -----------------------------------------------------------------------------
     def name(self, word: str, at: ast.AST) -> ast.expr:
-        """A name that the translation brings along."""
+        """Return a name that the translation brings along."""
         return ast.copy_location(ast.Name(word, ast.Load()), at)
 
     def stored(self, word: str, at: ast.AST) -> ast.expr:
-        """The same as a target."""
+        """Return the same as a target."""
         return ast.copy_location(ast.Name(word, ast.Store()), at)
 
     def word(self, word: str) -> str:
@@ -160,11 +160,11 @@ class Expressions:
         return self.dsl[word]
 
     def imported(self, word: str, at: ast.AST) -> ast.expr:
-        """The same as an expression."""
+        """Return the same as an expression."""
         return self.name(self.word(word), at)
 
     def type(self, text: str) -> str:
-        """A type, by the names that it has in this module."""
+        """Return a type, by the names that it has in this module."""
         found = ast.parse(text, mode="eval").body
         for part in ast.walk(found):
             if isinstance(part, ast.Name) and part.id in self.dsl:
@@ -180,17 +180,17 @@ class Expressions:
         return not any(word in known for known in own)
 
     def call(self, function: ast.expr, *arguments: ast.expr) -> ast.Call:
-        """A call, placed where the function's name is."""
+        """Return a call, placed where the function's name is."""
         return ast.copy_location(ast.Call(function, list(arguments), []), function)
 
     def refuse(self, node: ast.AST, what: str, help: str = "") -> SpecError:
-        """The error of a construct that is known and not supported."""
+        """Return the error of a construct that is known and not supported."""
         return SpecError(
             "SW152", f"{what}, which is not supported.", at=Span.of(node, self.file), help=help
         )
 
     def wrong(self, node: ast.AST, message: str, help: str = "") -> SpecError:
-        """The error of a construct that the language does not allow."""
+        """Return the error of a construct that the language does not allow."""
         return SpecError("SW153", message, at=Span.of(node, self.file), help=help)
 
     @contextmanager
@@ -216,16 +216,16 @@ class Expressions:
 
     # -- translating --------------------------------------------------------------------------
     def __call__(self, node: ast.expr) -> ast.expr:
-        """An expression of the embedded language."""
+        """Return an expression of the embedded language."""
         found: ast.expr = getattr(self, "_" + type(node).__name__.lower(), self.plainly)(node)
         return found
 
     def optional(self, node: ast.expr | None) -> ast.expr | None:
-        """The same for what may be missing."""
+        """Return the same for what may be missing."""
         return self(node) if node is not None else None
 
     def iterable(self, node: ast.expr) -> ast.expr:
-        """An expression that is only gone through: no list needs to be made of it."""
+        """Return an expression that is only gone through: no list needs to be made of it."""
         if isinstance(node, ast.Call) and self._is_lazy(node):
             return self._plain_call(node)
         if isinstance(node, ast.GeneratorExp):
@@ -233,7 +233,7 @@ class Expressions:
         return self(node)
 
     def plainly(self, node: E) -> E:
-        """A node of which only the parts need translating."""
+        """Return a node of which only the parts need translating."""
         changed: dict[str, Any] = {}
         for name, value in ast.iter_fields(node):
             if isinstance(value, ast.expr):
@@ -268,7 +268,7 @@ class Expressions:
         return ast.copy_location(ast.Name(word, node.ctx), node)
 
     def field(self, word: str, node: ast.expr) -> ast.expr:
-        """A state variable."""
+        """Return a state variable."""
         context = getattr(node, "ctx", ast.Load())
         return ast.copy_location(ast.Attribute(self.name(self.state, node), word, context), node)
 
@@ -368,7 +368,7 @@ class Expressions:
         return ast.copy_location(ast.Call(function, arguments, named), node)
 
     def _create(self, node: ast.Call, word: str) -> ast.expr:
-        """A new role: made in a statement of its own, so that its Init runs right after."""
+        """Return a new role: made in a statement of its own, so that its Init runs right after."""
         if not self.may_create:
             said = f"{word}(...) makes a role outside of Init and of steps."
             raise self.wrong(node, said, help="Make it in an action, or in a func that one calls.")
@@ -421,7 +421,7 @@ class Expressions:
     _setcomp = _listcomp
 
     def _generatorexp(self, node: ast.GeneratorExp) -> ast.expr:
-        """A list, as everything here: it can be gone through again."""
+        """Return a list, as everything here: it can be gone through again."""
         listed = ast.ListComp(node.elt, node.generators)
         return self._comprehension(ast.copy_location(listed, node), "elt")
 

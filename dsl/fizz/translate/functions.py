@@ -26,7 +26,7 @@ class _Analysis:
         self.loops: dict[int, Live] = {}
 
     def block(self, statements: list[ast.stmt], after: Live, broken: Live, continued: Live) -> Live:
-        """Names live before statements; ``broken``, ``continued``: after break, continue."""
+        """Return names live before statements; ``broken``, ``continued``: after break, continue."""
         for node in reversed(statements):
             after = self.statement(node, after, broken, continued)
         return after
@@ -86,7 +86,7 @@ class Functions(Program):
             self.together.setdefault(part.name, []).append(part)
 
     def callee(self, value: ast.expr | None) -> list[tree.Func]:
-        """The functions of the specification that a call may mean."""
+        """Return the functions of the specification that a call may mean."""
         if not isinstance(value, ast.Call):
             return []
         if isinstance(value.func, ast.Name):
@@ -179,12 +179,12 @@ class _Swap(Transformer):
         self.new = new
 
     def visit(self, node: ast.AST) -> ast.AST:
-        """The node, or what takes its place."""
+        """Return the node, or what takes its place."""
         return self.new if node is self.old else self.generic_visit(node)
 
 
 def _loaded(target: ast.expr) -> ast.expr | None:
-    """A target of assignment as an expression, where it is a single place."""
+    """Return a target of assignment as an expression, where it is a single place."""
     found: ast.expr | None = None
     if isinstance(target, ast.Name):
         found = ast.Name(target.id, ast.Load())

@@ -32,7 +32,7 @@ class Cap:
 
     @staticmethod
     def of(key: str, bounds: Bounds) -> Cap | None:
-        """The bounds that a key of the options gives; None for what is no key."""
+        """Return the bounds that a key of the options gives; None for what is no key."""
         found = _KEY.fullmatch(key)
         if found is None:
             return None
@@ -48,7 +48,7 @@ class Cap:
         return f"{self.role}.{self.action}" if self.role else self.action
 
     def counter(self, names: Names) -> str:
-        """The field that counts starts: of each instance, or of the shared state."""
+        """Return the field that counts starts: of each instance, or of the shared state."""
         if self.index is not None:
             return names.make("starts", str(self.index), self.action)
         of = [] if self.each or self.role is None else [self.role]
@@ -237,11 +237,11 @@ class Header:
         return placed([f"self.{self.start(n)} = self.{n}" for n in info.ephemeral], at)
 
     def start(self, name: str) -> str:
-        """The field that keeps what an ephemeral one goes back to."""
+        """Return the field that keeps what an ephemeral one goes back to."""
         return self.names.make(name, "at_start")
 
     def _crash(self, info: RoleInfo) -> list[ast.stmt]:
-        """The crash of a role: its runs end, its ephemeral fields start again."""
+        """Return the crash of a role: its runs end, its ephemeral fields start again."""
         if not self.crashing(info):
             return []
         lines = [

@@ -70,7 +70,9 @@ class Translation(Header):
         self.x.twins = {f.name for f in self._functions() if id(f) in self.twins}
 
     def uncalled(self) -> list[tree.Func]:
-        """Functions that have to fit although no action reaches them; here none is translated."""
+        """Return functions that have to fit although no action reaches them; here none is
+        translated.
+        """
         return []
 
     def _functions(self) -> list[tree.Func]:
@@ -115,7 +117,7 @@ class Translation(Header):
         return self._constant(node, seen)
 
     def _constant(self, node: ast.stmt, seen: set[str]) -> list[ast.stmt]:
-        """A top-level statement. A name given a plain value once can be overridden."""
+        """Return a top-level statement. A name given a plain value once can be overridden."""
         self.blocks.body = Body("constant")
         with self.x.within(Scope(state=False)):
             made = self.blocks.block([node], frozenset("F"), last=False)
@@ -147,7 +149,7 @@ class Translation(Header):
         self, node: ast.AST, name: str, kind: Kind, flow: str | None, scope: Scope,
         arguments: ast.arguments | None, decorators: list[ast.expr], result: str,
     ) -> ast.FunctionDef:  # fmt: skip
-        """A function; its body is translated again with a flag where that is needed."""
+        """Return a function; its body is translated again with a flag where that is needed."""
         statements = body_of(node.body)  # type: ignore[attr-defined]
         returns = name if self.returns and kind == "action" else None
         act = node if kind == "action" and isinstance(node, tree.Act) else None
@@ -232,7 +234,7 @@ class Translation(Header):
         return f"Flow[{result}]" if suspended else result
 
     def _function(self, node: tree.Func, role: str | None) -> list[ast.stmt]:
-        """A function; one that gives way also as one that does not, where that is called."""
+        """Return a function; one that gives way also as one that does not, where that is called."""
         scope = self._scope(node, parameters(node.args), role)
         result = self._result(node, id(node) in self.threads.facts.flows)
         made: list[ast.stmt] = [
@@ -246,7 +248,7 @@ class Translation(Header):
         return made
 
     def _plain(self, node: ast.FunctionDef, role: str | None = None) -> ast.stmt:
-        """A Python function: outside roles it sees constants only."""
+        """Return a Python function: outside roles it sees constants only."""
         scope = self._scope(node, parameters(node.args), None)
         scope.locals |= set(stored_names(node.body))
         scope.state = role is not None
@@ -323,7 +325,7 @@ _PLACE = ("lineno", "col_offset", "end_lineno", "end_col_offset")
 
 
 def _unplaced(node: ast.expr) -> ast.expr:
-    """A made expression without a place: it gets that of what it becomes part of."""
+    """Return a made expression without a place: it gets that of what it becomes part of."""
     for part in walk(node):
         for name in _PLACE:
             if hasattr(part, name):
@@ -348,7 +350,7 @@ def _flow_of(node: tree.Act | tree.Func) -> str | None:
 
 
 def _type_of(value: ast.expr) -> str | None:
-    """The type of a literal; None for what is computed."""
+    """Return the type of a literal; None for what is computed."""
     if isinstance(value, ast.Constant):
         return "Any" if value.value is None else type(value.value).__name__
     if isinstance(value, ast.List | ast.Tuple | ast.Set) and all(map(_type_of, value.elts)):

@@ -80,7 +80,7 @@ class ResourceManager(Role):
 
 
 class Acceptor(Role):
-    """What an acceptor knows of one vote."""
+    """An acceptor's knowledge of one vote."""
 
     about: ResourceManager
     ballot: int = 0

@@ -1,4 +1,4 @@
-"""What consensus is: of some values, one is chosen, once."""
+"""The definition of consensus: of some values, one is chosen, once."""
 
 from statewalk import (
     Constant,

@@ -40,7 +40,7 @@ class Slot(Record):
 
 
 class Event(Record):
-    """What a client did or saw: a command, or its result, the value before it."""
+    """An event at a client: a command, or its result, the value before it."""
 
     what: Literal["asked", "told"]
     command: str

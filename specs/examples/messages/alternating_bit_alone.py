@@ -1,4 +1,4 @@
-"""What the alternating bit protocol is to do: its steps without the lines in between."""
+"""The abstraction of the alternating bit protocol: its steps without the lines in between."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""What a new user gets wrong, and what the command line says then: no traceback, and what to do."""
+"""Mistakes of new users on the command line: no traceback, and a remedy."""
 
 from __future__ import annotations
 

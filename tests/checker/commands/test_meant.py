@@ -1,4 +1,4 @@
-"""What a misspelt word may have meant is said wherever a word can be misspelt."""
+"""Misspelt words get a suggestion everywhere."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What lies where a file is expected and is none: nobody waits for a pipe that nobody writes to."""
+"""Paths that are no regular files: nobody waits for a pipe without a writer."""
 
 from __future__ import annotations
 

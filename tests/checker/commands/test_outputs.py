@@ -1,4 +1,4 @@
-"""What a command writes is never what it reads, and two options never write one file."""
+"""Outputs: a command never writes to its input, and two options never write one file."""
 
 import argparse
 import re

@@ -1,5 +1,5 @@
-"""Whether a behaviour that violates nothing is left, within so many hidden steps, and which one is
-shown: generated graphs with steps that violate something, beside going through all behaviours.
+"""Behaviours that violate nothing, within so many hidden steps: generated graphs with steps
+that violate something, beside going through all behaviours.
 
 `LOGS=20000 pytest -m slow tests/checker/conform/test_clean_behaviours.py` looks at so many.
 """

@@ -1,4 +1,4 @@
-"""What is no log, event or option is told as what it is; it is no answer about the system."""
+"""Mistakes in logs, events and options are reported as such, not as answers about the system."""
 
 from __future__ import annotations
 

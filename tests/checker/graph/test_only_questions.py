@@ -1,4 +1,4 @@
-"""What SQL of others cannot do to a graph, to files, or to whoever waits for an answer."""
+"""SQL of others can harm no graph and no file, and keeps nobody waiting."""
 
 from __future__ import annotations
 

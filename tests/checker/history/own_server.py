@@ -1,4 +1,4 @@
-"""What servers of one's own for tests share: `with_server` runs a command with one.
+"""The common part of test servers: `with_server` runs a command with one.
 
 A server listens on a free port of 127.0.0.1, has its data in a temporary folder, and runs as a
 user that is not root.

@@ -23,7 +23,7 @@ _RANGE = 10
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """What is run: `rw` half read-only and half write-only transactions, `rm` nine in ten
+    """The workload: `rw` half read-only and half write-only transactions, `rm` nine in ten
     read-only, `mixed` random operations, `range` queries and blind writes, `blind` `writes` of
     writes, `append` lists, or an application of the collector.
 

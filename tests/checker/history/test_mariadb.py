@@ -1,4 +1,4 @@
-"""What MariaDB promises at each level is what its histories show: `make test-mariadb`.
+"""MariaDB keeps the promises of each level in its histories: `make test-mariadb`.
 
 Anomalies are made to happen: sessions wait for each other at the places that matter. It cannot
 show that an anomaly never happens where none was made.

@@ -1,4 +1,4 @@
-"""What PostgreSQL promises at each level is what its histories show: `make test-postgres`.
+"""PostgreSQL keeps the promises of each level in its histories: `make test-postgres`.
 
 Anomalies are made to happen: two sessions read, wait for each other, and write. It cannot show
 that an anomaly never happens where none was made.

@@ -1,4 +1,4 @@
-"""What an application does with a recorder: cursors kept, lists changed, keys that no history has.
+"""Uses of a recorder by applications: cursors kept, lists changed, keys that no history has.
 
 The statements of a random application are told by a connection that counts on the recorder's
 clock. It cannot show what other drivers' cursors can do beside.

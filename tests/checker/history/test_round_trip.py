@@ -1,4 +1,4 @@
-"""What a converter writes is read back the same, but for what it says that it drops.
+"""Round trips: converted histories are read back the same, except for reported losses.
 
 It cannot show that Viper, Elle and the others read these files as we do.
 """

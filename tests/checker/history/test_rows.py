@@ -1,4 +1,4 @@
-"""What a history says that no store can have answered: refused with its place, or a violation."""
+"""Impossible answers in histories: refused with their place, or a violation."""
 
 import random
 from pathlib import Path

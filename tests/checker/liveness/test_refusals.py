@@ -1,4 +1,4 @@
-"""What liveness refuses, warns of, and answers all the same where it is allowed to."""
+"""Refusals and warnings of liveness, and answers where they are allowed all the same."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is taken for no part of a cycle before cycles are looked for is part of none."""
+"""States excluded before the search for cycles are part of none."""
 
 from itertools import pairwise
 from pathlib import Path

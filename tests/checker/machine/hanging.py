@@ -64,7 +64,7 @@ def small() -> bool:
 
 @dataclass
 class Ended:
-    """How a command ended. ``late`` are seconds after the limit, which is `limit` seconds."""
+    """The end of a command. ``late`` are seconds after the limit, which is `limit` seconds."""
 
     code: int
     out: str

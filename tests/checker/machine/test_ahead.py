@@ -1,4 +1,4 @@
-"""What is compiled ahead of any check: every kernel, for the types that it is then called with.
+"""Compilation ahead of any check: every kernel, for the types that it is then called with.
 
 What only large models meet (wider numbers in rows and labels) stays for then.
 """

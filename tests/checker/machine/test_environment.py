@@ -1,4 +1,4 @@
-"""What is said where a part of the installation is not there: in a Python of its own each time."""
+"""Messages about missing parts of the installation: in a Python of its own each time."""
 
 from __future__ import annotations
 

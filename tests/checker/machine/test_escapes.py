@@ -1,4 +1,4 @@
-"""What a spec does to the process that runs it: swallowing, printing, staying on."""
+"""Effects of a spec on its process: swallowing, printing, staying on."""
 
 import json
 from pathlib import Path

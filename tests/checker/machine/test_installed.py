@@ -1,4 +1,4 @@
-"""What is printed to install statewalk works for the copy that prints it."""
+"""Printed installation commands work for the copy that prints them."""
 
 from __future__ import annotations
 

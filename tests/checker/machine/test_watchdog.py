@@ -1,4 +1,4 @@
-"""What a spec runs ends soon after a limit, whatever it is; what was found until then is told."""
+"""Everything that a spec runs ends soon after a limit, with a report of the results so far."""
 
 import json
 import re

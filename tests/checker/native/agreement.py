@@ -1,4 +1,4 @@
-"""Whether two engines say the same."""
+"""The comparison of two engines' results."""
 
 from __future__ import annotations
 

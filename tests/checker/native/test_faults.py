@@ -1,4 +1,4 @@
-"""What the checker says when it goes wrong itself, provoked by a small fault where there is no
+"""Reports of the checker's own faults, provoked by a small fault where there is no
 other way; and when a spec is not deterministic, so that nothing can be repeated.
 """
 

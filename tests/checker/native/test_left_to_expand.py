@@ -1,4 +1,4 @@
-"""How many states a search that ends early has left to expand: each that was found, once."""
+"""The states that a search that ends early has left to expand: each that was found, once."""
 
 from __future__ import annotations
 

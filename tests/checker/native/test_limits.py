@@ -1,4 +1,4 @@
-"""What outgrows its first size: value ids, slots, tries, scratch, memory."""
+"""Tables that outgrow their first size: value ids, slots, tries, scratch, memory."""
 
 from __future__ import annotations
 

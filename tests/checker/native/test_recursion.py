@@ -1,4 +1,4 @@
-"""What calls itself as deep as Python lets it does so in a check too; deeper is an error of it."""
+"""Recursion: as deep as Python allows, in a check too; deeper is an error of the spec."""
 
 from __future__ import annotations
 

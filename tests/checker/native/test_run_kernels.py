@@ -115,7 +115,7 @@ def test_rows_are_packed_and_unpacked(
 
 
 class Shares:
-    """What tests know of outcomes: what each value of a slot adds to a fingerprint."""
+    """The contributions of each value of a slot to a fingerprint."""
 
     def __init__(self, shares: list[list[int]], wide: bool) -> None:
         flat = [c for share in shares for c in share]

@@ -1,4 +1,4 @@
-"""What a spec that is refined says has to happen in the end, asked of the one that refines it."""
+"""Liveness of an abstract spec, checked on the spec that refines it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which behaviours of one graph are none of another's: against words written out one by one."""
+"""Inclusion of behaviours between graphs, against words written out one by one."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What is not known of the other model leaves a refinement open, and with it the run, whatever else
-holds: beside subset simulation in plain Python on generated pairs.
+"""Unknown parts of the other model leave a refinement, and the run, undecided: beside subset
+simulation in plain Python on generated pairs.
 
 `PAIRS=5000 pytest -m slow tests/checker/refinement/test_undecided.py` looks at so many.
 """

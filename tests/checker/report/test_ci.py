@@ -1,4 +1,4 @@
-"""What machines that build software are told."""
+"""Output for CI servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the sizes of levels look like, and what they say about the end of a search."""
+"""The drawing of level sizes, and the estimate of the end of a search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What reports look like, line by line, without colour. Times are replaced by ``#``.
+"""Reports line by line, without colour. Times are replaced by ``#``.
 
 After a wanted change: ``STATEWALK_RENEW=1 pytest tests/checker/report``, then read the difference.
 """

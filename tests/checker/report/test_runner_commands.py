@@ -1,4 +1,4 @@
-"""What a text of a spec says is no command to the program that runs the checks."""
+"""Texts of a spec are no commands to a CI runner."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was learned on its way to executors: changes between versions, as plain arrays."""
+"""Learned tables on their way to executors: changes between versions, as plain arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tells states apart on Spark: fingerprints of two words, and orbits; as the native engine."""
+"""Identities of states on Spark: fingerprints of two words, and orbits; as the native engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does not fit on a line is shown by what matters in it."""
+"""Shortening: values that do not fit on a line show what matters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What is true of one member is true of all: families of properties, with and without symmetry."""
+"""Families: a property of one member holds for all: families of properties, with and without
+symmetry.
+"""
 
 from __future__ import annotations
 

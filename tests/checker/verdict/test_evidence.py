@@ -1,4 +1,4 @@
-"""What a verdict rests on: vacuous invariants, guards, bounds, probabilities, explanations."""
+"""The evidence of a verdict: vacuous invariants, guards, bounds, probabilities, explanations."""
 
 from __future__ import annotations
 

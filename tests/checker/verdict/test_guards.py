@@ -1,4 +1,4 @@
-"""What stops an action is named with the values it looked at."""
+"""Guards that disable an action are named with the values that they read."""
 
 from __future__ import annotations
 

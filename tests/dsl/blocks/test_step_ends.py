@@ -1,4 +1,4 @@
-"""Where steps end: what nobody decided on is not taken for a statement that did something."""
+"""The ends of steps: a statement counts only if it did something."""
 
 import ast
 from collections.abc import Mapping, Sequence

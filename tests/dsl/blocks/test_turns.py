@@ -1,4 +1,4 @@
-"""What remains of a loop whose turns come in any order."""
+"""The remaining turns of a loop in any order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people who come from Python write, or mistype, is told with its place and a way out."""
+"""Python habits and typing errors in .fizz text: reported with place and remedy."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Where steps of .fizz text end, and what bounds and crashes do: numbers derived by hand.
+"""The ends of steps in .fizz text, bounds and crashes: numbers derived by hand.
 
 Each spec is checked by both engines. Unique states are those that Fizzbee counts.
 """

@@ -1,4 +1,4 @@
-"""What .fizz text means: small specs with counts that can be told by hand."""
+"""The meaning of .fizz text: small specs with counts derived by hand."""
 
 from collections.abc import Callable
 from pathlib import Path

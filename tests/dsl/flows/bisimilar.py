@@ -1,4 +1,4 @@
-"""Whether two graphs of states do the same: every step of one can be taken in the other, for ever.
+"""Bisimulation of two state graphs: every step of one can be taken in the other, for ever.
 
 States are compared by what can be seen of them and by their steps, however many states either graph
 needs for that. So an analysis may merge states, or keep apart what is equal, and nothing else.

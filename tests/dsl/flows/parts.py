@@ -1,4 +1,4 @@
-"""What a naive interpreter of .fizz text has in hand: actors, and what is still to be done."""
+"""The state of a naive interpreter of .fizz text: actors, and their remaining work."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Call:
 
 
 class World:
-    """What a specification is about at some moment: its variables and its actors."""
+    """The variables and actors of a specification at some moment."""
 
     def __init__(self) -> None:
         self.variables: dict[str, Any] = {}

@@ -33,7 +33,7 @@ class Frozen:
 
 @dataclass
 class Found:
-    """What a search found. ``unfit`` names the assertions that are violated."""
+    """The result of a search. ``unfit`` names the assertions that are violated."""
 
     graph: Graph = field(default_factory=Graph)
     violated: set[str] = field(default_factory=set)

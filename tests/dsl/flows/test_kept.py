@@ -1,4 +1,4 @@
-"""What suspended runs keep of their locals."""
+"""The locals that suspended runs keep."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What traces say of suspended runs."""
+"""Suspended runs in traces."""
 
 from pathlib import Path
 

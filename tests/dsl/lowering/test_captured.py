@@ -1,4 +1,4 @@
-"""What a comprehension over the state captures stays what Python makes of it."""
+"""Captured names in comprehensions over the state keep Python's meaning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lowered code promises its View: equal keys mean equal functions (contract of
+"""The promises of lowered code to its View: equal keys mean equal functions (contract of
 `dsl.view.View`).
 
 An engine remembers results by key. Here a view recomputes every one and compares, over all

@@ -1,4 +1,4 @@
-"""What is remembered of a comprehension or a call is all that it looked at, and nobody can tell.
+"""Memoized comprehensions and calls depend on all that they read, and are invisible.
 
 Each spec is run natively, by the reference engine, and without lowering; what Python does is
 written in its properties.

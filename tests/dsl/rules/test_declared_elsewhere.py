@@ -1,4 +1,4 @@
-"""What is declared where a spec is not read is an error (SW108), not left out in silence."""
+"""Declarations outside the parts that are read are an error (SW108)."""
 
 import textwrap
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which changes of replaced things are warned of (SW608), and which are not."""
+"""Warnings about changes of replaced values (SW608)."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What steps change or remember besides the state, as far as the text shows it (SW102, SW104)."""
+"""Changes and memory besides the state, as far as the text shows them (SW102, SW104)."""
 
 from pathlib import Path
 

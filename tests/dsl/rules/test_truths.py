@@ -1,4 +1,6 @@
-"""What is always true is no answer: functions that are not called, generators, lambdas."""
+"""Conditions that are always true are refused: functions that are not called, generators,
+lambdas.
+"""
 
 from __future__ import annotations
 

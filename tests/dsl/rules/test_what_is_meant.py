@@ -1,4 +1,4 @@
-"""What a new user writes by mistake: the message says what to write instead."""
+"""Mistakes of new users: the message says what to write instead."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a module holds can be anything: it is looked at without being asked, however often."""
+"""Odd module contents: they are inspected without running their code, however often."""
 
 from __future__ import annotations
 

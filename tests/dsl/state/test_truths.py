@@ -1,4 +1,4 @@
-"""What is true of Python's containers is true of those in the state, whoever runs the spec."""
+"""Laws of Python's containers hold for those in the state, in every engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the truths of `truths` are told of: the state of a spec, and objects of Python."""
+"""The subjects of the laws in `truths`: the state of a spec, and objects of Python."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class PlainRecord:
 
 
 class PlainState:
-    """What has the fields, in plain Python."""
+    """The fields in plain Python."""
 
     def __init__(self) -> None:
         for name in type(self).__annotations__:

@@ -1,4 +1,4 @@
-"""Where something is in memory, and what its hash is, decides nothing, whatever asks for it."""
+"""Addresses and hashes decide nothing."""
 
 from __future__ import annotations
 

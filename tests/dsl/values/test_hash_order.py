@@ -1,4 +1,4 @@
-"""What a step does with a set of its own is the same under every PYTHONHASHSEED."""
+"""Steps with sets of their own have the same result under every PYTHONHASHSEED."""
 
 import json
 import os

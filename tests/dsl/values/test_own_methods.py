@@ -1,4 +1,4 @@
-"""What classes of a spec have of their own: called as Python calls it, or refused."""
+"""Own methods of a spec's classes: called as Python calls them, or refused."""
 
 from pathlib import Path
 

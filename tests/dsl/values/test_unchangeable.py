@@ -1,4 +1,4 @@
-"""Which values cannot be changed (SW202), and what is said of each."""
+"""Values that cannot be changed (SW202), and the message about each."""
 
 from pathlib import Path
 from types import ModuleType

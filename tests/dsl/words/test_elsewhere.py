@@ -1,4 +1,4 @@
-"""What looks at another state, `old` and `after`, finds no place of this one there."""
+"""Looks at another state, `old` and `after`, find no place of this one there."""
 
 from __future__ import annotations
 

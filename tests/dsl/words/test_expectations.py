@@ -1,4 +1,4 @@
-"""What configurations say they expect."""
+"""Expectations of configurations."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What is given to the words of a spec and is of a wrong type is refused where it stands."""
+"""Arguments of a wrong type to the words of a spec are refused in place."""
 
 from pathlib import Path
 

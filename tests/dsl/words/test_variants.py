@@ -1,4 +1,4 @@
-"""What stands under an ``if`` in a class or module is there in that variant alone."""
+"""Declarations under an ``if`` in a class or module exist in that variant alone."""
 
 from __future__ import annotations
 

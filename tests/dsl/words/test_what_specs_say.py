@@ -1,4 +1,4 @@
-"""What a spec can say: constants, initial states, imports, domains, role references, choices."""
+"""The language of specs: constants, initial states, imports, domains, role references, choices."""
 
 from __future__ import annotations
 

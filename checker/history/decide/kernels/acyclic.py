@@ -25,7 +25,7 @@ def _visit(s: Search, y: int, x: int, edge: int, tail: int, limit: int) -> int:
 
 @inlined
 def _forward(s: Search, u: int, v: int) -> int:
-    """Nodes reached from v that rank up to u; their number, or -1 when u is among them."""
+    """Return nodes reached from v that rank up to u; their number, or -1 when u is among them."""
     s.reg[STAMP] += 1
     s.mark[v] = s.reg[STAMP]
     s.parent[v] = -1
@@ -47,7 +47,7 @@ def _forward(s: Search, u: int, v: int) -> int:
 
 @inlined
 def _backward(s: Search, u: int, v: int) -> int:
-    """Nodes that reach u and rank from v on; their number."""
+    """Return nodes that reach u and rank from v on; their number."""
     s.back_mark[u] = s.reg[STAMP]
     s.back_queue[0] = u
     head, tail, limit = 0, 1, s.rank[v]
@@ -119,7 +119,7 @@ def _reorder(s: Search, ahead: int, behind: int) -> None:
 
 @inlined
 def _cycle(s: Search, u: int, literal: int) -> int:
-    """The literals on the path that _forward found to u, after `literal`; how many."""
+    """Return the literals on the path that _forward found to u, after `literal`; how many."""
     size = 1
     s.conflict[0] = literal
     s.seen[literal >> 1] = 1

@@ -69,7 +69,7 @@ def closure(
 
 @inlined
 def _inside(writer: Ints, w: int, base: int, size: int, a: int, z: int) -> tuple[int, int]:
-    """The run of writers a..z (sorted by transaction) whose nodes lie in the block."""
+    """Return the run of writers a..z (sorted by transaction) whose nodes lie in the block."""
     while a < z and w * writer[a] < base:
         a += 1
     while z > a and w * writer[z - 1] + w - 1 >= base + size:
@@ -88,7 +88,7 @@ def rules(
     out: Ints,
     m: int,
 ) -> int:
-    """New edges of the three rules for the writers of one block; rows of `out` now needed.
+    """Return new edges of the three rules for the writers of one block; rows of `out` now needed.
 
     Shapes:  near: scratch as long as a run of writers of one key; out (·, 8) as in
              reach_kernels.rules.
@@ -198,7 +198,9 @@ def _read_rules(
 
 @allocating
 def undecided(down: Array, up: Array, base: int, w: int, x: Index, out: Ints, m: int) -> int:
-    """Pairs of writers (q, p), q's transaction the lesser, p in the block, not yet ordered."""
+    """Return pairs of writers (q, p), q's transaction the lesser, p in the block, not yet
+    ordered.
+    """
     writer, by_key = x.writer, x.key_at
     d, size = w - 1, 64 * down.shape[1]
     for k in range(len(by_key) - 1):

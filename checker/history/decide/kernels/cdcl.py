@@ -53,7 +53,7 @@ def _move_watch(s: Search, w: int, at: int, stop: int, false: int) -> bool:
 
 @inlined
 def _highest(s: Search, at: int, stop: int) -> int:
-    """The highest level among the literals arena[at:stop]."""
+    """Return the highest level among the literals arena[at:stop]."""
     level = 0
     for x in range(at, stop):
         level = max(level, s.level[s.arena[x] >> 1])
@@ -129,7 +129,7 @@ def _meet(s: Search, literal: int, top: int, size: int) -> tuple[int, int]:
 
 @inlined
 def _analyse(s: Search, size: int, top: int) -> int:
-    """The first-UIP clause of a conflict in `learnt`, asserting literal first; its size."""
+    """Return the first-UIP clause of a conflict in `learnt`, asserting literal first; its size."""
     learnt, open_ = 1, 0
     for x in range(size):
         learnt, more = _meet(s, s.conflict[x], top, learnt)

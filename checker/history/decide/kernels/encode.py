@@ -19,7 +19,7 @@ def next_writers(
     index: Index,
     turn: Ints,
 ) -> tuple[Ints, Ints]:
-    """Edges of the version order `place`: each writer, and its readers, before the next.
+    """Return edges of the version order `place`: each writer, and its readers, before the next.
 
     Shapes:  place (q,) places in `writer`, by key and then by turn; turn: scratch per
              transaction; returns edges (·, 2) and, row by row, the pair of places in `writer`
@@ -61,7 +61,7 @@ def encode(
     done: Ints,
     out: Ints,
 ) -> int:
-    """Edges of both literals of every pair; how many.
+    """Return edges of both literals of every pair; how many.
 
     Shapes:  pairs (·, 2) places in `writer`; variable (·,) of each pair; reader_at (q+1,) runs
              of `readers` by place in `writer`; done (variables,) scratch of 0; out (·, 3)

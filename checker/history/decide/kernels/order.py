@@ -50,7 +50,7 @@ class Run(NamedTuple):
 
 @inlined
 def _blocked(s: Run, u: int) -> int:
-    """The key for which node u has to wait; -1 = it may go."""
+    """Return the key for which node u has to wait; -1 = it may go."""
     if u >= s.w * s.n:
         return -1
     t, begins, commits = u // s.w, u % s.w == 0, u % s.w == s.w - 1
@@ -129,7 +129,7 @@ def _hurry(s: Run, u: int, back_start: Ints, back_to: Ints, when: float, found: 
 def execute(
     s: Run, start: Ints, to: Ints, back_start: Ints, back_to: Ints, patience: int, order: Ints
 ) -> int:
-    """Nodes in the order in which they happen; how many were placed (all = no cycle).
+    """Return nodes in the order in which they happen; how many were placed (all = no cycle).
 
     Shapes:  start, to the successors and back_start, back_to the predecessors of each node;
              s.urgent begins as the priorities, at least 0, the least first. After `patience`

@@ -61,7 +61,7 @@ def adjacency(n: int, src: Ints, dst: Ints, start: Ints, to: Ints, edge: Ints) -
 
 @allocating
 def topological(n: int, start: Ints, to: Ints, order: Ints) -> int:
-    """Nodes in an order that respects the edges; how many were placed (n = no cycle)."""
+    """Return nodes in an order that respects the edges; how many were placed (n = no cycle)."""
     degree = np.zeros(n, np.int64)
     for e in range(len(to)):
         degree[to[e]] += 1
@@ -184,7 +184,9 @@ def reach(
 
 @inlined
 def first_at(pos: Ints, writer: Ints, w: int, half: int, a: int, z: int, x: int) -> int:
-    """The first of writers a..z (one chain) whose node `half` (0 b, w-1 c) is at x or later."""
+    """Return the first of writers a..z (one chain) whose node `half` (0 b, w-1 c) is at x or
+    later.
+    """
     while a < z:
         middle = (a + z) // 2
         if pos[w * writer[middle] + half] >= x:
@@ -215,7 +217,7 @@ def rule_one(
     out: Ints,
     m: int,
 ) -> int:
-    """New edges of rule 1 (snapshots only); see `rules` for the shapes."""
+    """Return new edges of rule 1 (snapshots only); see `rules` for the shapes."""
     writer, writer_key, by_key = x.writer, x.writer_key, x.by_key
     group, group_chain = x.group, x.group_chain
     for q in range(len(writer)):
@@ -245,7 +247,7 @@ def rules(
     out: Ints,
     m: int,
 ) -> int:
-    """New edges of rules 2 and 3 for the chains of one block; how many rows `out` now needs.
+    """Return new edges of rules 2 and 3 for the chains of one block; how many rows `out` now needs.
 
     Shapes:  out (·, 8): source, target, kind, key, rule, i, j, r.
     Only the nearest writer of each chain is emitted; the chain implies the others.
@@ -288,7 +290,7 @@ def undecided(
     out: Ints,
     m: int,
 ) -> int:
-    """Pairs of writers (q, p), q's transaction the lesser, that nothing orders yet.
+    """Return pairs of writers (q, p), q's transaction the lesser, that nothing orders yet.
 
     Shapes:  out (·, 2) places in `writer`; returns how many rows it needs.
     """

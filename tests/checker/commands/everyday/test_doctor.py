@@ -1,4 +1,4 @@
-"""What is well is said to be; what is needed and does not work is no success."""
+"""The doctor: it reports what works, and fails if something necessary does not."""
 
 from __future__ import annotations
 

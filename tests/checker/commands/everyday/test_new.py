@@ -1,4 +1,4 @@
-"""What is begun can be tested at once: a configuration holds, another is violated."""
+"""New folders can be tested at once: a configuration holds, another is violated."""
 
 from __future__ import annotations
 
