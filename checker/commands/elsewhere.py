@@ -59,7 +59,7 @@ def ask_to_write(folder: Path, named: dict[str, Any]) -> None:
         raise RunError(
             "SW407",
             f"{folder} asks for {option} {found}, which lies elsewhere.",
-            why="What is there would be written or reached, and the folder may come from others.",
+            why="The command would write or contact it, and the folder may come from others.",
             help=f"If it is meant: statewalk resume {folder} {option} {found}"
             if option in OPTIONS
             else "Check the spec anew.",

@@ -122,10 +122,10 @@ def _one_question(arguments: argparse.Namespace) -> None:
     given = [q for q in (arguments.sql, arguments.where, arguments.path) if q is not None]
     if len(given) > 1:
         raise RunError(
-            "SW352", "This is several questions.", help="Give one of SQL, --where and --path."
+            "SW352", "Several questions were given.", help="Give one of SQL, --where and --path."
         )
     if arguments.avoiding is not None and arguments.path is None:
-        raise RunError("SW352", "--avoiding is about a path.", help="Give --path FROM TO too.")
+        raise RunError("SW352", "--avoiding needs a path.", help="Give --path FROM TO too.")
 
 
 def _opened(arguments: argparse.Namespace, folder: Path) -> Database:

@@ -184,14 +184,14 @@ def _plain(value: Any, depth: int = 0) -> Any:
         return value
     if isinstance(value, int):
         if value.bit_length() > _MOST_BITS:
-            raise ValueError("an integer of thousands of digits is none that a spec has")
+            raise ValueError("the integer has too many digits for a spec")
         return int.__index__(value)
     if isinstance(value, float | Decimal):
-        raise ValueError(f"{value} is no integer, and specs have no other numbers")
+        raise ValueError(f"{value} is not an integer; specs have no other numbers")
     if isinstance(value, _Doubled):
         raise ValueError(f"it has {value.twice!r:.60} twice")
     if not isinstance(value, dict | list | tuple):
-        raise ValueError(f"{type(value).__name__} is nothing that JSON has")
+        raise ValueError(f"{type(value).__name__} is not a JSON type")
     if depth == _DEEPEST:
         raise ValueError(f"values are nested more than {_DEEPEST} deep")
     if isinstance(value, dict):

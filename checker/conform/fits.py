@@ -103,7 +103,7 @@ class Fields:
             "SW391",
             f"{event.place}: {name} can never be {text:.80}: it is {domains[0].text:.200}.",
             why=f"The event is {event.shown:.200}",
-            help="The system logs it otherwise than the spec has it: a --map can make it alike.",
+            help="If the system logs it in another form, translate it with a --map.",
         )
 
     def unchanged(

@@ -72,9 +72,7 @@ def order_of(logs: Sequence[Sequence[Event]]) -> Order:
         _look_at_times(chains)
         order = Order(chains, tuple(_by_times(chain, chains) for chain in chains), "times")
     else:
-        raise RunError(
-            "SW392", "Nothing says how the events of these logs are ordered.", help=_HELP
-        )
+        raise RunError("SW392", "The logs give no order between their events.", help=_HELP)
     _look(order)
     return order
 

@@ -175,7 +175,7 @@ def words_of(entry: Path, command: str) -> list[str]:
     if first != "statewalk" or not any(" ".join(words[:n]) in COMMANDS for n in (1, 2)):
         raise RunError(
             "SW381",
-            f"{entry}: this is nothing that a diary runs: {command}",
+            f"{entry}: a diary cannot run this: {command}",
             why=f"Its commands are statewalk's {', '.join(COMMANDS)}, and | head, tail and grep.",
         )
     for word, following in zip(words, [*words[1:], ""], strict=True):
@@ -198,7 +198,7 @@ def _is_inside(entry: Path, name: str, command: str) -> None:
         raise RunError(
             "SW381",
             f"{entry}: {file} is outside of the entry's folder: {command}",
-            why="An entry may come from elsewhere, so its commands write below its folder.",
+            why="An entry may come from others, so its commands may write only below its folder.",
             help=f"Write {file.name or 'another name'} instead.",
         )
 

@@ -179,8 +179,8 @@ def _refusal(seen: HidingView, reader: str, way_out: str = "") -> HiddenRead:
         "SW356",
         f"With --view on, {reader} cannot read {place}.",
         at=place_of(seen.ended, FILES),
-        why=f"The view takes states that differ in {place} only for one: it would be decided on "
-        "the one met first.",
+        why=f"The view merges states that differ only in {place}, so the result would be that of "
+        "the state found first.",
         help=f"Check with --view off, or make {place} a field that is not Auxiliary{way_out}.",
     )
     return HiddenRead(error)

@@ -226,7 +226,7 @@ def no_question(what: str) -> RunError:
     return RunError(
         "SW352",
         f"{what} is not a question: only SELECT and its like are run.",
-        why="A graph is not changed by looking at it, and SQL may come from elsewhere.",
+        why="Queries do not change a graph, and SQL may come from others.",
         help="--allow-files runs everything, and lets it read and write files.",
     )
 
@@ -238,7 +238,7 @@ def not_allowed(what: str, *, files: bool) -> RunError:
     return RunError(
         "SW352",
         f"{what} is not among what a question may use.",
-        why="SQL may come from elsewhere, so it sees the graph and nothing else.",
+        why="SQL may come from others, so it can read only the graph.",
         help=""
         if files
         else "--allow-files lets it read and write files of data; nothing lets it run programs.",

@@ -44,7 +44,7 @@ def refuse(model: Model, options: CheckOptions, asked: SearchOptions) -> None:
         f"'{found[0].name}' is a liveness property, and the constraint '{cuts[0].name}' "
         "cuts the search.",
         at=cuts[0].span,
-        why="Nothing is known of what lies beyond a constraint: a property may seem to hold only\n"
+        why="States beyond a constraint are unknown: a property may seem to hold only\n"
         "because its counterexamples were cut off.",
         help="Bound the model inside its actions instead (require(...)). Check safety alone with "
         "--no-liveness, or take the risk with --allow-unsound.",

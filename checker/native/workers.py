@@ -249,7 +249,7 @@ class Workers:
             if len(misses):
                 repeats = repeats + 1 if np.array_equal(misses, before) else 0
                 if repeats == _MOST_REPEATS:
-                    raise EngineError("SW312", "A level is not learned after many attempts.")
+                    raise EngineError("SW312", "A level could not be learned after many attempts.")
                 before = misses
                 for position, *miss in once(misses):
                     self.learner.learn(miss, partial(_row, level, position))

@@ -81,7 +81,7 @@ def common(
         raise RunError(
             "SW360",
             f"{a.name} and {b.name} have no field in common.",
-            why="What happens in one is looked for in the other by fields of equal names.",
+            why="States are compared by fields of equal names.",
             help="Say what a state of the second is in the first with --map FILE:FUNCTION.",
         )
     return (*found, *(path for path in mine if constant and path in theirs and path not in found))

@@ -107,7 +107,7 @@ def refuse_links(folder: Path, help: str) -> None:
             raise RunError(
                 "SW403",
                 f"{folder} cannot be made: {place} is a link.",
-                why="It may come with a checkout and lead to any folder of yours.",
+                why="A checkout may contain it, and it may lead to any of your folders.",
                 help=f"Remove it, or {help[:1].lower()}{help[1:]}",
             )
 

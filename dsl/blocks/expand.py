@@ -42,7 +42,7 @@ def check_handed_on(spec: SpecTree, mistakes: Mistakes) -> None:
     fields.update(name for cls in spec.records for name in cls._fields)
     for function in spec.functions:
         if function.name in names and function.name[:2] == "__":
-            said = f"'{function.name}' gives way, and is called by Python."
+            said = f"'{function.name}' yields, and Python calls it."
             help = "Give it a name of its own, and call that."
             mistakes.add("SW116", said, at=function.span(), help=help)
     for module in spec.loading.modules:
@@ -53,9 +53,9 @@ def check_handed_on(spec: SpecTree, mistakes: Mistakes) -> None:
         for name, node in _handed(spec.text_of(module), names - fields, lines):
             mistakes.add(
                 "SW116",
-                f"'{name}' gives way, and is not called by its name where it is known who calls.",
+                f"'{name}' yields: only an action, or a function that it calls by name, may call it.",
                 at=module.source.span(node),
-                why="Called so it would do all of it in one step.",
+                why="That call would run the whole function in one step.",
                 help=f"Write self.{name}() or {name}() in an action or in a function that actions "
                 "call by name.",
             )

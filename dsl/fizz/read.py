@@ -41,5 +41,5 @@ def read_fizz(path: str, text: str) -> FizzSpec:
         compile(module, path, "exec", dont_inherit=True)
     except SyntaxError as error:
         at = Span(path, error.lineno or 1, error.offset or 1)
-        raise SpecError("SW153", f"This does not fit together: {error.msg}.", at=at) from None
+        raise SpecError("SW153", f"The text is inconsistent: {error.msg}.", at=at) from None
     return FizzSpec(module, options, warnings)

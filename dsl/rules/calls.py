@@ -161,7 +161,7 @@ def check_flow(checked: Checked) -> None:
         if flows:
             said = f"'{flows[0].name}' gives way to others (it contains yield), "
             said += f"so it is called with: yield from {shortened(node)}"
-            checked.wrong("SW105", said, node, why="Called plainly, nothing of it would happen.")
+            checked.wrong("SW105", said, node, why="Called plainly, it would do nothing.")
 
 
 def check_index(checked: Checked) -> None:

@@ -95,7 +95,7 @@ def check_equal(tree: SpecTree, _: Effects, mistakes: Mistakes) -> None:
                     "SW123",
                     f"{cls.__name__} has {a} {name} of its own.",
                     at=class_span(tree, cls),
-                    why="In the state a member of an enum equals itself and nothing else.",
+                    why="In the state, an enum member equals only itself.",
                     help="Write a method with another name, such as same(self, other).",
                 )
                 break

@@ -289,7 +289,7 @@ def check_assigned(checked: Checked) -> None:
 
 def _global(checked: Checked, node: ast.Global, name: str) -> None:
     said = f"'{name}' is a variable of the module, which is no part of the state."
-    why = "The checker goes back and forth between states; such a variable would not."
+    why = "The checker moves between states and does not restore such a variable."
     help = field_instead(name, checked.function.module.namespace.get(name))
     checked.wrong("SW102", said, node, why=why, help=help)
 

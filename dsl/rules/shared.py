@@ -269,7 +269,7 @@ def _untyped(mistakes: Mistakes, cls: type, name: str, kind: str, at: Span) -> N
         f"{cls.__name__}.{name} has no type, so it is no field: one {kind} of the class, which is "
         "no part of the state.",
         at=at,
-        why="The checker goes back and forth between states; it would not.",
+        why="The checker moves between states and does not restore it.",
         help=f"A field says its type: {name}: {kind}[...] = ...\n"
         "What never changes can be a tuple or a frozenset, or say that it is of the class: "
         f"{name}: ClassVar[{kind}[...]] = ...",
@@ -301,7 +301,7 @@ def _look_at(function: Function, mistakes: Mistakes) -> None:
                 f"{_shown(node)} changes '{root.id}', a variable of the module, which is no part "
                 "of the state.",
                 at=function.span(node),
-                why="The checker goes back and forth between states; such a variable would not.",
+                why="The checker moves between states and does not restore such a variable.",
                 help=f"{field_instead(root.id, value)}\n"
                 "What a pure function gave can be remembered with functools.cache.",
             )

@@ -105,10 +105,10 @@ def _options(
         return list(domain.options)
     mistakes.add(
         "SW112",
-        f"It is not known which values '{argument.arg}' of {said(function)} takes.",
+        f"Parameter '{argument.arg}' of {said(function)} has no set of values.",
         at=function.span(argument),
         why="Parameters of role, enum, Literal and bool type range over their type.",
-        help=f"Say what others range over: {argument.arg}: int = any_of(range(3))",
+        help=f"Give it such a type or a default: {argument.arg}: int = any_of(range(3))",
     )
     return None
 

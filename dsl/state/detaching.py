@@ -95,7 +95,7 @@ def taken_for_constant(place: str) -> SpecError:
     """Return the error of a change that was not seen coming."""
     why = "Nothing that was read of the spec names the field where it is changed."
     help = f"Change it by its name in an action: self.{place.rpartition('.')[2]} = ..."
-    return SpecError("SW901", f"{place} was taken for constant and is changed.", why=why, help=help)
+    return SpecError("SW901", f"{place} is a constant field and was changed.", why=why, help=help)
 
 
 def sub_key(sub: Sub) -> Place:

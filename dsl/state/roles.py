@@ -65,7 +65,7 @@ def no_room(cls: Any) -> SpecError:
         f"There is no room for another {cls.__name__}: there are at most {cls._room}.",
         why="One that ends in this step makes room from the next step on."
         if any(type(role) is cls for role in binding.gone)
-        else "A bound that is met without a word would hide what comes after it.",
+        else "A silent bound would hide the states after it.",
         help=f"Raise it at the top of the file: AT_MOST_{cls.__name__} = {2 * (cls._room or 1)}"
         if cls._fizz
         else f"Raise it, class {cls.__name__}(Role, at_most=...), or end one before; or say that "

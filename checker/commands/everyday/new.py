@@ -102,7 +102,7 @@ def _spec_name(folder: Path) -> str:
     if not folder.name:
         raise RunError(
             "SW383",
-            f"{os.fspath(folder)} is a place, and gives no name.",
+            f"{os.fspath(folder)} names a folder, not a spec.",
             help="statewalk new NAME makes the folder NAME there, with NAME.py.",
         )
     name = folder.name.replace("-", "_")

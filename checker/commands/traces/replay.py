@@ -77,7 +77,7 @@ def run_steps(arguments: argparse.Namespace) -> int:
     from statewalk.dsl.files import read_text
 
     if arguments.spec is None:
-        raise RunError("SW325", "Steps are followed in a spec.", help="Say which: --spec SPEC.")
+        raise RunError("SW325", "--steps needs a spec.", help="Say which: --spec SPEC.")
     try:
         text = read_text(arguments.steps)
     except (OSError, UnicodeDecodeError) as error:

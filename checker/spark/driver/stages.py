@@ -114,7 +114,7 @@ class Spread:
             learn(search, misses)
             if stopped := search.urgent():
                 return stopped
-        raise EngineError("SW312", "A level is not learned after many attempts.")
+        raise EngineError("SW312", "A level could not be learned after many attempts.")
 
     def _is_small(self, left: tuple[Left, ...]) -> bool:
         """Return whether an attempt at the level is less work here than as a job.

@@ -182,7 +182,7 @@ def _compare(found: Iterable[_Defined], owner: str, file: str, mistakes: Mistake
                 f"'{owner}{one.name}' is defined twice: {other.kind} in line "
                 f"{Span.of(other.node, file).line}, and {one.kind} here.",
                 at=Span.of(one.node, file),
-                why="One of them would be left out, and everything would seem to hold.",
+                why="One of them would be ignored.",
                 help="Give each a name of its own.",
             )
 

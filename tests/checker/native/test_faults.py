@@ -153,7 +153,7 @@ def test_a_field_that_was_taken_for_constant(engine: Any, tmp_path: Path) -> Non
     [finding] = engine.explore(model, SearchOptions()).findings
 
     assert isinstance(finding.error, Exception)
-    assert "SW901 C#0.n was taken for constant and is changed." in str(finding.error)
+    assert "SW901 C#0.n is a constant field and was changed." in str(finding.error)
 
 
 def test_an_engine_that_cannot_be_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -146,7 +146,7 @@ def test_a_change_that_nothing_told_of_is_an_error_and_no_verdict(
     found = check(path, engine="reference")
 
     assert "error" == found.verdict
-    assert "Box#0.job was taken for constant and is changed." in str(found)
+    assert "Box#0.job is a constant field and was changed." in str(found)
 
 
 def test_a_cache_of_what_a_pattern_looks_at_is_refused(tmp_path: Path) -> None:

@@ -90,4 +90,4 @@ def test_what_could_not_be_written_whole_is_not_left_behind(
 
 def test_a_place_without_a_name_is_told_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert 2 == main(["new", "."])
-    assert "SW383 . is a place, and gives no name." in capsys.readouterr().err
+    assert "SW383 . names a folder, not a spec." in capsys.readouterr().err
