@@ -49,7 +49,7 @@ class LeadsTo:
 
 
 def _nothing() -> None:
-    """No map: fields of equal names."""
+    """Stand for no map: fields correspond by name."""
 
 
 class Refines(LeadsTo):

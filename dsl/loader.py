@@ -264,7 +264,7 @@ _MOVE: dict[Dialect, str] = {
 
 
 def _check_not_empty(found: list[Any], path: str, dialect: Dialect, mistakes: Mistakes) -> None:
-    """Raises SpecError[SW115] where there are no actions and no properties."""
+    """Raise SpecError[SW115] where there are no actions and no properties."""
     for warning in mistakes.warned if not found else ():
         if warning.code == "SW609":  # there is one in the text
             raise SpecError(
@@ -340,7 +340,7 @@ def _refinement(tree: SpecTree, name: str, lead: Refines, span: Span) -> Propert
 
 
 def _check_constants(loading: Loading) -> None:
-    """Raises SpecError[SW126, SW203] for a value of a class that traces could not tell by name."""
+    """Raise SpecError[SW126, SW203] for a value of a class that traces could not tell by name."""
     for value in loading.constants.values():
         try:
             freeze(value)

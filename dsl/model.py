@@ -244,7 +244,7 @@ class Model:
             return True
 
     def look_outside(self) -> None:
-        """Raises SpecError[SW102] where something was changed that is no part of the state,
+        """Raise SpecError[SW102] where something was changed that is no part of the state,
         SpecError[SW104] where a step or a property asked for more than the state.
 
         Engines ask now and then, and always before they say what they found.

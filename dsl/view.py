@@ -97,7 +97,7 @@ class Endless(BaseException):
 
 
 def count_choices(choices: Sequence[object]) -> None:
-    """Raises `Endless` for a step that goes on choosing."""
+    """Raise `Endless` for a step that makes too many choices."""
     if len(choices) >= MAX_CHOICES:
         raise Endless
 

@@ -32,7 +32,7 @@ BUILT_IN = ("Deadlock", "Assertion", "no_error")
 
 
 def refuse_same_names(tree: SpecTree, mistakes: Mistakes) -> None:
-    """Classes, properties, and symmetric values of one name."""
+    """Note a mistake for classes, properties, and symmetric values of one name."""
     first: dict[str, type] = {}
     for cls in tree.every_class():
         other = first.setdefault(cls.__name__, cls)
@@ -178,7 +178,7 @@ MAX_ACTIONS = "max_actions"
 
 
 def bounds_of(flows: Flows) -> tuple[list[Property], list[Property]]:
-    """(constraints, where stopping is right) that come from a limit on the starts of actions."""
+    """Return (constraints, allowed stops) for a limit on the starts of actions."""
     if flows.most_starts is None:
         return [], []
 

@@ -97,7 +97,7 @@ def _collect(tree: SpecTree) -> None:
 
 
 def _check_gone(tree: SpecTree, role: Role, where: str) -> None:
-    """Raises SpecError[SW212] where the state mentions a role that ended."""
+    """Raise SpecError[SW212] where the state mentions a role that ended."""
     for _, place, found in _mentions(tree):
         if role in found:
             forget = f"Remove what mentions it in {where}, too."

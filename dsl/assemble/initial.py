@@ -99,7 +99,7 @@ class InitialStates:
         self.made: dict[type, int] = {}
 
     def compute(self) -> tuple[list[dict[Path, Any]], dict[Path, Any]]:
-        """(states, fixed slots). Fields that turn out constant keep their value on the role."""
+        """Return (states, fixed slots); the value of a constant field stays on the role."""
         for field in self.fields.values():
             field.constant = False
             field.mentions = may_mention(field.domain)

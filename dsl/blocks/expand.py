@@ -36,7 +36,7 @@ from statewalk.dsl.source.tree import Function, SpecTree
 
 
 def check_handed_on(spec: SpecTree, mistakes: Mistakes) -> None:
-    """Every mention of a function with blocks that gives way is a call that was translated."""
+    """Check that each mention of a yielding function with blocks is a translated call."""
     names = {f.name for f in spec.functions if not f.marks and (f.gives_way or _may_give_way(f))}
     fields = {name for cls in spec.roles for name in cls._fields}
     fields.update(name for cls in spec.records for name in cls._fields)
@@ -126,7 +126,7 @@ class OwnProgram(Program):
         return found
 
     def within(self, function: Function) -> None:
-        """Calls are from now on those of this function."""
+        """Set the calling function."""
         self._caller = function
 
     def callee(self, value: ast.expr | None) -> list[tree.Func]:
@@ -242,7 +242,7 @@ class OwnThreads(Threads):
             self.mistakes.found.append(error)
 
     def _inside(self, head: ast.AST, value: ast.expr | None) -> None:
-        """Functions that are called inside an expression must not give way."""
+        """Refuse functions that yield where they are called inside an expression."""
         for call in walk(head):
             if not isinstance(call, ast.Call) or call is value:
                 continue

@@ -141,7 +141,7 @@ class Reader:
 
 
 def without_super(function: Function) -> None:
-    """Raises SpecError[SW116] where a function that gives way asks for its class."""
+    """Raise SpecError[SW116] where a function that gives way asks for its class."""
     if function.function.__code__.co_freevars:
         raise refused(
             function, function.node, "it uses super()",

@@ -382,7 +382,7 @@ class Threads(Notes):
         return [*begin, *self.pieces.in_any_order(made, between, at)], after
 
     def _parallel_for(self, node: ast.For, flow: str, before: Status, more: bool) -> Made:
-        """The turns of a loop in any order; a body of several statements as well."""
+        """Translate a loop whose turns, and statements in a turn, run in any order."""
         inner = ast.copy_location(tree.FlowBlock(), node)
         inner.flow, inner.body = "parallel", list(node.body)
         turn = ast.copy_location(ast.For(node.target, node.iter, [inner], [], None), node)

@@ -41,18 +41,18 @@ def over() -> None:
 
 
 def waits() -> None:
-    """A guard was passed: going on is no longer reason enough for a step."""
+    """Record a passed guard: resuming alone no longer counts as a step."""
     if binding.step == "resumed":
         binding.step = "idle"
 
 
 def chose() -> None:
-    """A choice was made: what was done before it no longer counts."""
+    """Record a choice: effects before it no longer count."""
     binding.step = "chose"
 
 
 def settles() -> None:
-    """Something follows a choice, which therefore no longer counts."""
+    """Record a statement after a choice: the choice alone no longer counts."""
     if binding.step == "chose":
         binding.step = "idle"
 
@@ -100,7 +100,7 @@ def remaining(elements: list[Any]) -> Any:
 
 
 def next_turns(left: Any) -> Any:
-    """The turns of which one comes next: elements of a bag, places in a list."""
+    """Return the candidates for the next turn: elements of a bag, indices of a list."""
     if isinstance(left, list):
         return range(len(left))
     return list({intern_key(element): element for element in left}.values())

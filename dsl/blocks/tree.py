@@ -180,12 +180,12 @@ OVER: Status = frozenset("Y")
 
 
 def settled(status: Status) -> Status:
-    """The status once another statement follows: a choice alone no longer counts."""
+    """Return the status before another statement: a choice alone no longer counts."""
     return frozenset("F" if s == "C" else s for s in status)
 
 
 def passed(status: Status) -> Status:
-    """After a guard or a choice, going on is no longer reason enough for a step."""
+    """Return the status after a guard or a choice: resuming alone no longer counts as a step."""
     return frozenset("F" if s == "P" else s for s in status)
 
 

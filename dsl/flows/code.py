@@ -40,7 +40,7 @@ class Compiler(InOrder):
         return self.result
 
     def stays_in_piece(self, statement: ast.stmt, live: frozenset[str]) -> None:
-        """A function made inside looks at locals of its piece; elsewhere they may be others."""
+        """Refuse a closure that is used after a local it reads was bound again."""
         for name, looks in closures(statement).items():
             changed = sorted(looks & (self.rebound | (self.shared & self.locals)))
             if name in live and changed:
@@ -105,7 +105,7 @@ class Compiler(InOrder):
                 self.simple(node)
 
     def simple(self, node: ast.stmt) -> None:
-        """A statement that nothing is left to suspend in."""
+        """Add a statement without a yield, a return or a jump."""
         if yields(node) or leaves(node):
             what = "a yield" if yields(node) else "a return or jump"
             raise self.refused(node, f"{what} inside '{type(node).__name__.lower()}'")

@@ -76,7 +76,7 @@ _STRAIGHT = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, *_IMPORTS, *_FU
 
 
 def exposed(statements: list[ast.stmt], defined: frozenset[str]) -> tuple[set[str], frozenset[str]]:
-    """(names read before they are certainly bound, names certainly bound at the end)"""
+    """Return (names read before they are certainly bound, names certainly bound at the end)."""
     reads: set[str] = set()
     for node in statements:
         if isinstance(node, ast.If):
@@ -144,7 +144,7 @@ def unbound(*nodes: ast.AST) -> set[str]:
 
 
 def binding_counts(function: ast.FunctionDef) -> Counter[str]:
-    """At how many places a function binds each name; arguments are bound once at its beginning."""
+    """Count the places that bind each name; an argument counts once."""
     parts = (part for statement in function.body for part in walk(statement))
     return Counter([*arguments(function.args), *(name for part in parts for name in binds(part))])
 

@@ -179,7 +179,7 @@ def made_by_turns(what: str) -> tuple[str, str]:
 
 
 def turns(values: Any) -> Iterator[Any]:
-    """The turns of a loop without a yield."""
+    """Return an iterator over the turns of a loop without a yield."""
     return iter(ordered(values) if isinstance(values, set | frozenset) else values)
 
 
@@ -274,7 +274,7 @@ def _run(code: Mapping[str, FlowCode], frames: tuple[Any, ...]) -> FrozenDict:
 
 
 def _number(kept: tuple[str, Any]) -> tuple[int, str]:
-    """Words of the spec by name; then made ones, the last made first: ``@left_10``, ``@left_2``."""
+    """Return the sort key: names of the spec, then generated ones, newest first."""
     word = kept[0]
     if not word.startswith(REST):
         return -sys.maxsize, word

@@ -236,7 +236,7 @@ class InOrder:
 
     # -- statements --------------------------------------------------------------------------------
     def assigned(self, node: ast.Assign) -> None:
-        """The value comes first, then each target with what is in it."""
+        """Translate an assignment: the value first, then each target."""
         node.value = self.pulled(node.value)
         if not any(map(yields, node.targets)):
             self.piece([node])

@@ -96,7 +96,7 @@ class Flows:
     def start(
         self, function: Function, actor: Any, values: tuple[Any, ...], concurrent: int
     ) -> None:
-        """The first step of a flow."""
+        """Run the first step of a flow."""
         self.enter()
         path = slot_of(actor, function.name)
         held = current_view().get(path)
@@ -110,7 +110,7 @@ class Flows:
         self._count(suspended is not ABSENT)
 
     def proceed(self, function: Function, actor: Any, concurrent: int) -> None:
-        """A further step of a suspended flow."""
+        """Run a further step of a suspended flow."""
         path = slot_of(actor, function.name)
         held = current_view().get(path)
         require(held is not ABSENT)
@@ -133,7 +133,7 @@ class Flows:
         return self.limit is not None or self.most_starts is not None
 
     def enter(self) -> None:
-        """The guard of every action where runs in flight, or starts on a path, are limited."""
+        """Check the limits on running flows and on starts along a path."""
         if getattr(current_view(), "unbounded", False):
             return
         if self.limit is not None:
@@ -154,7 +154,7 @@ class Flows:
         return current_view().get(RUNNING) is ABSENT
 
     def crash(self, slot: Path) -> None:
-        """A suspended run ends where it is."""
+        """End a suspended flow at its current yield point."""
         held = current_view().get(slot)
         require(held is not ABSENT)
         left: Any = ABSENT
@@ -266,7 +266,7 @@ class Flows:
         return ABSENT
 
     def _next(self, frame: Frame, one: Instruction) -> None:
-        """The next turn of a loop, or what comes after it."""
+        """Begin the next turn of a loop, or continue after the loop."""
         word, here = one.reads[0], frame.locals
         if one.stops:
             found = following(here[word], here.get(one.source), one, self.fields)

@@ -120,7 +120,7 @@ def _round_trip(
 
 
 def forbidden(names: Sequence[Hashable], edges: Sequence[Edge], rule: str) -> list[Cycle]:
-    """Cycles that a rule forbids, all of the worst kind there is; empty when there are none.
+    """Return the forbidden cycles of the worst kind present; empty if there are none.
 
     Kinds, the worst first: ww only, no rw, one rw, no two adjacent rw, any. Of each kind there
     is a shortest one; of those with one rw, a shortest for each of these. For the rule VIEW
@@ -348,7 +348,7 @@ def judge(
 
 
 def _missed_after_seen(transactions: Sequence[Transaction], versions: Versions) -> set[Edge]:
-    """The rw edges of reads that do not come before every read from the overwriter."""
+    """Return the rw edges of reads that do not come before every read from the overwriter."""
     place = {(key, t): i for key, order in versions.items() for i, t in enumerate(order)}
     missed: set[Edge] = set()
     for t in transactions:

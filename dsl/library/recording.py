@@ -86,7 +86,7 @@ def from_events(events: Sequence[Event], work: Iterable[Did]) -> tuple[Recorded,
 
 
 def log_of(history: Iterable[Recorded]) -> tuple[list[Event], list[Did]]:
-    """The begins and ends of transactions in their order, and what was done.
+    """Return the begins and ends of transactions in order, and their operations.
 
     Where writes were published one by one, this is not enough to tell the order of versions.
     """

@@ -72,7 +72,7 @@ def _never_changes(value: Any) -> bool:
 
 
 def called_plainly(name: str) -> None:
-    """Raises SW105: a flow is called in a way that nothing of the text tells of."""
+    """Raise SW105: a flow is called in a way that nothing of the text tells of."""
     said = f"'{name}' gives way to others (it contains yield), and is called plainly."
     help = "Call it by its name, with yield from, in a flow."
     raise SpecError("SW105", said, why="The call would do nothing.", help=help)

@@ -29,7 +29,7 @@ class Old(Transformer):
 
     @classmethod
     def of(cls, function: Function) -> Old:
-        """For what is written in a function."""
+        """Return the transformer for the text of a function."""
         return cls(function.node, function.module.namespace)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:

@@ -317,7 +317,7 @@ def holds_roles(value: object) -> bool:
 
 
 def _assigned(checked: Checked) -> Iterator[ast.Name]:
-    """Targets of assignments; loops and ``with`` bind names on purpose."""
+    """Yield targets of assignments; loops and ``with`` bind names on purpose."""
     for node in walk(checked.function.node):
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]

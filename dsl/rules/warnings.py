@@ -53,7 +53,7 @@ def _guard(checked: Checked) -> None:
 
 
 def _crash(checked: Checked) -> None:
-    """An action that is called a crash and ends no flow of its role."""
+    """Warn of an action that is named a crash and ends no flow of its role."""
     function, owner = checked.function, checked.function.owner
     if owner is None or not _CRASH.search(function.name):
         return
@@ -220,7 +220,7 @@ def _changed(tree: SpecTree) -> Iterator[tuple[str, Span]]:
 
 
 def _declared(tree: SpecTree, fields: set[tuple[str, str]]) -> Iterator[tuple[str, Span]]:
-    """Of some fields, (class, name), those that Python text declares: as text, and where."""
+    """Yield the fields (class, name) that Python text declares, as text with their place."""
     for module in tree.loading.modules:
         nodes = walk(module.source.tree) if module.source.dialect != "fizz" else ()
         for cls in (n for n in nodes if isinstance(n, ast.ClassDef)):

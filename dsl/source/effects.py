@@ -169,7 +169,7 @@ class Effects:
         return found
 
     def methods(self, name: str, owner: type | None = None) -> list[Function]:
-        """The functions a method call may reach: by name, or of a class and its relatives."""
+        """Return the functions a method call may reach: by name, or of related classes."""
         found = self._methods.get(name, [])
         if owner is None:
             return found

@@ -113,7 +113,7 @@ def nested_functions(function: ast.FunctionDef) -> set[str]:
 
 
 def fresh_locals(function: ast.FunctionDef, constructs: Callable[[ast.Call], bool]) -> set[str]:
-    """Locals that only ever hold a value made in this function: changing one changes no state."""
+    """Return locals that only hold values made in this function: no part of the state."""
     fresh: set[str] = set()
     spoilt = arguments(function)
     nodes = own_nodes(function)
@@ -135,7 +135,7 @@ def _makes(value: ast.expr, constructs: Callable[[ast.Call], bool]) -> bool:
 
 
 def scalar_arguments(function: ast.FunctionDef) -> set[str]:
-    """Arguments that are numbers or strings, as their types say."""
+    """Return the arguments annotated as numbers or strings."""
     found = (n for n in walk(function.args) if isinstance(n, ast.arg) and n.annotation is not None)
     return {n.arg for n in found if ast.unparse(n.annotation) in ("int", "str", "bool")}  # type: ignore[arg-type]
 

@@ -181,7 +181,7 @@ class Loading:
         return module
 
     def _begin(self, name: str, source: Source) -> types.ModuleType:
-        """A module before it runs: what stands in for a function may be of one that comes later."""
+        """Return a module before it runs: a substitute may belong to a later one."""
         if name not in self._begun:
             module = self._begun[name] = types.ModuleType(name)
             module.__file__ = source.path
@@ -320,7 +320,7 @@ class _Storing(dict[str, Any]):
         }
 
     def check(self) -> None:
-        """Raises SpecError[SW301] for a constant without a value, which would be none at all."""
+        """Raise SpecError[SW301] for a constant without a value, which would be none at all."""
         for name, (_, node) in self._hints.items():
             if node.value is None:
                 hint, at = ast.unparse(node.annotation), self._module.source.span(node)

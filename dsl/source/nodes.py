@@ -225,7 +225,7 @@ def yields(node: ast.AST) -> bool:
 
 
 def parents_of(root: ast.AST) -> dict[ast.AST, ast.AST]:
-    """For every node below another one: the node that it is directly below."""
+    """Return the parent of every node below the root."""
     return {child: node for node in walk(root) for child in parts_of(node)}
 
 

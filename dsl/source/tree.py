@@ -62,7 +62,7 @@ class Function:
         return self.module.source.span(node or self.node)
 
     def parameters(self) -> list[ast.arg]:
-        """Parameters without ``self``."""
+        """Return the parameters without ``self``."""
         found = [*self.node.args.posonlyargs, *self.node.args.args]
         return found[1:] if self.owner is not None and not self.is_static else found
 
@@ -183,7 +183,7 @@ def read_tree(loading: Loading) -> SpecTree:
 
 
 def _read_other_classes(tree: SpecTree) -> None:
-    """Enums and records that helpers have, that are written in classes, or made by calls.
+    """Read enums and records of helpers, in classes, or made by calls.
 
     Of several with one name the first counts; a state that is to hold another is refused
     (`dsl.values.canonical`).

@@ -68,7 +68,7 @@ def spec_class(hint: Any) -> type[Role] | type[Record] | None:
 
 
 def element_of(hint: Any) -> str:
-    """Of which set or bag something with this type is an element, or of which dict a key."""
+    """Return the set or bag that holds values of this type, or the dict with such keys."""
     while typing.get_origin(hint) is Annotated:
         for extra in typing.get_args(hint)[1:]:
             if isinstance(extra, ElementOf):

@@ -119,7 +119,7 @@ def _others(tree: SpecTree) -> Iterator[Function]:
 
 
 def _nothing() -> None:
-    """Stands for a function of which only the text is looked at."""
+    """Stand for a function of which only the text is read."""
 
 
 def _asks_by_name(node: ast.AST) -> bool:

@@ -37,7 +37,7 @@ class Sized(Reference):
         return hashable(element)
 
     def copy(self) -> Any:
-        """A container of the same kind that is no part of the state, with the same elements."""
+        """Return a container of the same kind and elements that is no part of the state."""
         raise NotImplementedError
 
     def __copy__(self) -> Any:

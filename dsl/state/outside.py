@@ -272,7 +272,7 @@ class Outside:
             self._note([(own[name], _Way("{}", name))])
 
     def runs(self, what: Any) -> None:
-        """An action or a predicate is going to run."""
+        """Record that an action or a predicate is about to run."""
         if len(self._ran) < 2 and not any(one is what for one in self._ran):
             self._ran.append(what)
 
@@ -396,7 +396,7 @@ class Outside:
                 self._attributes(object.__getattribute__(value, "__dict__"), way, kind)
 
     def _function(self, function: FunctionType, way: _Way) -> None:
-        """Its attributes, defaults and closure; what it names of a module that is not noted."""
+        """Note attributes, defaults, closure and global names of a function."""
         if self._is_statewalks(function):
             return
         code, called, closure = function.__code__, function.__name__, function.__closure__ or ()

@@ -86,7 +86,7 @@ def fair_choice(position: int, option: Any, fairness: Promised) -> FairChoice:
 
 
 def apply_writes(state: State, writes: Mapping[Path, Any]) -> dict[Path, Any]:
-    """The state after writes; absent slots are left out."""
+    """Return the state after writes, without absent slots."""
     result = dict(state)
     for path, value in writes.items():
         if value is ABSENT:

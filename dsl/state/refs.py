@@ -234,7 +234,7 @@ class Reference:
 
 
 def forbid_change(path: Path) -> None:
-    """Raises SpecError[SW103] while a property is evaluated."""
+    """Raise SpecError[SW103] while a property is evaluated."""
     if binding.reading:
         said = f"The property '{binding.reading}' changes the state ({show_place(path, ())})."
         help = "To record history, let an action write it to a field."

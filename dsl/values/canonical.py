@@ -32,7 +32,7 @@ def is_named(cls: type) -> bool:
 
 
 def check_named(cls: type) -> None:
-    """Raises SpecError: SW126 where the name means another class, SW203 where it means none."""
+    """Raise SpecError: SW126 where the name means another class, SW203 where it means none."""
     if is_named(cls):
         return
     other = binding.classes.get(cls.__name__)

@@ -89,7 +89,7 @@ _NEW = ("Copies of a record are made without it.", "Write an __init__.")
 
 
 def check_own(cls: type, base: type, refused: Mapping[str, tuple[str, str]]) -> None:
-    """Raises SpecError[SW123] where a class, or one it is made of, has what only its base may."""
+    """Raise SpecError[SW123] where a class, or one it is made of, has what only its base may."""
     declared = declared_fields(cls)
     for name, (why, do) in refused.items():
         if getattr(cls, name, None) is not getattr(base, name, None) or name in declared:
@@ -108,7 +108,7 @@ def private(cls: type) -> set[str]:
 
 
 def check_kept(cls: type, base: type, names: Iterable[str]) -> None:
-    """Raises SpecError[SW123] where a class, or one mixed in, has what the checker keeps there."""
+    """Raise SpecError[SW123] where a class, or one mixed in, has what the checker keeps there."""
     own = [part for part in cls.__mro__ if part is cls or not issubclass(part, base)]
     for name in sorted(names):
         if any(name in vars(part) for part in own):
@@ -356,17 +356,17 @@ class Bag(Generic[T]):
         return self._content
 
     def add(self, element: T, /) -> None:
-        """One more of an element."""
+        """Add one occurrence of an element."""
         self._content = self._content.adjusted(freeze(element), 1)
 
     def remove(self, element: T, /) -> None:
-        """One fewer of an element. Raises KeyError where there is none."""
+        """Remove one occurrence of an element; raise KeyError if there is none."""
         if element not in self._content:
             raise KeyError(element)
         self.discard(element)
 
     def discard(self, element: T, /) -> None:
-        """One fewer of an element, if there is one."""
+        """Remove one occurrence of an element, if there is one."""
         self._content = self._content.adjusted(freeze(element), -1)
 
     def count(self, element: T, /) -> int:

@@ -248,7 +248,7 @@ def _thawed_key(value: Any) -> Any:
 
 
 def ordered(values: Iterable[Any]) -> list[Any]:
-    """Values in canonical order."""
+    """Return values in canonical order."""
     if type(values) is FrozenSet:
         return list(values)
     found = list(values)

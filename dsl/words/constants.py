@@ -190,7 +190,7 @@ def _parsed(text: str) -> ast.expr | None:
 def check_given(
     given: Iterable[str], used: Mapping[str, Sequence[str]], known: Sequence[str]
 ) -> None:
-    """Raises SpecError[SW301] for a name that was given to no constant, or to more than one."""
+    """Raise SpecError[SW301] for a name that was given to no constant, or to more than one."""
     for name in given:
         meant = used.get(name, ())
         again = [full for full in used if not meant and full.endswith(f".{name}")]

@@ -35,25 +35,25 @@ def is_count(value: object, least: int = 1) -> bool:
 
 
 def a_count(said: str, value: object, least: int = 1) -> None:
-    """Raises SpecError[SW119] for what is no number of things."""
+    """Raise SpecError[SW119] unless the value is a count of at least ``least``."""
     if not is_count(value, least):
         raise _odd(said, f"a number from {least} on", value)
 
 
 def a_truth(said: str, value: object) -> None:
-    """Raises SpecError[SW119] for what is not True or False."""
+    """Raise SpecError[SW119] unless the value is True or False."""
     if type(value) is not bool:
         raise _odd(said, "True or False", value)
 
 
 def a_name(said: str, value: object) -> None:
-    """Raises SpecError[SW119] for what names nothing."""
+    """Raise SpecError[SW119] unless the value is a nonempty string."""
     if not isinstance(value, str) or not value:
         raise _odd(said, "a text", value)
 
 
 def a_function(said: str, value: object) -> None:
-    """Raises SpecError[SW119] for what cannot be asked in a state."""
+    """Raise SpecError[SW119] unless the value is callable."""
     if not callable(value):
         raise _odd(said, "a function of the spec", value)
 

@@ -107,7 +107,7 @@ class Given:
         return made
 
     def _function(self, function: FunctionType) -> Any:
-        """A function of the spec is looked up by its name; one without is made again."""
+        """Look up a function of the spec by its name; make a local one again."""
         here = self.modules.get(function.__module__)
         if here is None and not self.is_own(function.__module__):
             return function

@@ -182,7 +182,7 @@ def next_steps(action: Callable[..., object] | str | None = None, /) -> list[Nex
 
 
 def _ways(instance: Any, unbounded: bool = False) -> Iterator[AheadView | None]:
-    """Every way an action can go from here; None for one that raises."""
+    """Yield the view of each option of an action in this state; None for one that raises."""
     base = binding.view
     assert base is not None
     for view in runs(lambda script: AheadView(base, script, unbounded)):

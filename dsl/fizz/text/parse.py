@@ -85,7 +85,7 @@ def parse(text: str, file: str) -> ast.Module:
 
 
 def _hold_shallow(parsed: Tree[Token], file: str) -> None:
-    """Raises SpecError[SW150] for a tree that is too deep to be gone through."""
+    """Raise SpecError[SW150] for a tree that is too deep to be gone through."""
     level = [parsed]
     for _ in range(2 * MAX_DEPTH):
         level = [part for node in level for part in node.children if isinstance(part, Tree)]
