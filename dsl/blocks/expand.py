@@ -53,7 +53,8 @@ def check_handed_on(spec: SpecTree, mistakes: Mistakes) -> None:
         for name, node in _handed(spec.text_of(module), names - fields, lines):
             mistakes.add(
                 "SW116",
-                f"'{name}' yields: only an action, or a function that it calls by name, may call it.",
+                f"'{name}' yields: only an action, or a function that it calls by name, "
+                "may call it.",
                 at=module.source.span(node),
                 why="That call would run the whole function in one step.",
                 help=f"Write self.{name}() or {name}() in an action or in a function that actions "

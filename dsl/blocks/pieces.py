@@ -26,39 +26,39 @@ class Pieces(ABC):
 
     @abstractmethod
     def fresh(self, word: str) -> str:
-        """A local of the translation's own: another one each time."""
+        """Return the name of a new local of the translation."""
 
     @abstractmethod
     def plain(self, node: ast.stmt, flows: bool) -> Statements:
-        """A statement without steps in it; ``flows``: it calls a function that gives way."""
+        """Return a statement without steps; ``flows``: it calls a function that yields."""
 
     @abstractmethod
     def expression(self, node: ast.expr) -> ast.expr:
-        """An expression."""
+        """Return a translated expression."""
 
     @abstractmethod
     def require(self, condition: ast.expr, at: ast.AST) -> ast.stmt:
-        """A guard."""
+        """Return a guard."""
 
     @abstractmethod
     def call(self, word: str, at: ast.AST, *arguments: ast.expr) -> ast.expr:
-        """A call of a function of `dsl.blocks.steps`."""
+        """Return a call of a function of `dsl.blocks.steps`."""
 
     @abstractmethod
     def python(self, word: str, at: ast.AST, *arguments: ast.expr) -> ast.expr:
-        """A call of a function of Python's own, whatever the spec calls so."""
+        """Return a call of a Python builtin, even if the spec rebinds its name."""
 
     @abstractmethod
     def any_of(self, options: ast.expr, at: ast.AST) -> ast.expr:
-        """A choice that no fairness speaks of."""
+        """Return a choice that no fairness condition names."""
 
     @abstractmethod
     def ended(self, at: ast.AST) -> Statements:
-        """The end of a step."""
+        """Return the end of a step."""
 
     @abstractmethod
     def loop_head(self, node: ast.For) -> tuple[ast.expr, ast.expr]:
-        """(target, what is gone through) of a loop: the elements as they are at its beginning."""
+        """Return (target, iterable) of a loop, with the elements as at its beginning."""
 
     @abstractmethod
     def choice_block(

@@ -78,7 +78,7 @@ class _WithBlocks(Translation):
         return frozenset(_place(n) for n in self.nodes() if id(n) in reached - twins)
 
     def together_with(self, wrong: Places) -> Places:
-        """Functions, all that they call, and all that call these."""
+        """Return the functions connected to the given ones by calls, in either direction."""
         found: set[tuple[int, int]] = set(wrong)
         pairs = [(_place(n), _place(f)) for n in self.nodes() for f in self._called(n)]
         size = 0
@@ -346,7 +346,7 @@ def _gap(previous: ast.stmt | None, node: ast.stmt, note: str) -> str:
 
 
 def _comments(text: str) -> dict[int, str]:
-    """For each line of code that comments stand directly above: those comments."""
+    """Return the comments directly above each line of code, by line."""
     found: dict[int, str] = {}
     above: list[str] = []
     for number, line in enumerate(source_lines(text), 1):

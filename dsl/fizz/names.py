@@ -307,7 +307,7 @@ def gives(node: ast.AST) -> bool:
 
 
 def _reach(names: Names, roots: Iterable[ast.AST]) -> set[int]:
-    """Functions, and what gives roles their fields (by identity), that may run from somewhere."""
+    """Return the ids of functions, and of initializers of roles, reachable from roots."""
     by_name: dict[str, list[ast.AST]] = {}
     for node in walk(names.module):
         if isinstance(node, tree.Func):

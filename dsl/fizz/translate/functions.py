@@ -15,7 +15,7 @@ Live = frozenset[str]
 
 
 def live_at_loops(statements: list[ast.stmt]) -> dict[int, Live]:
-    """For each ``while`` loop (by identity) of a function: the names live where a turn begins."""
+    """Return the names live at the start of a turn, for each ``while`` loop by identity."""
     analysis = _Analysis()
     analysis.block(statements, frozenset(), frozenset(), frozenset())
     return analysis.loops

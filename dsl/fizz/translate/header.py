@@ -108,7 +108,7 @@ class Caps:
         return min([most, *each])
 
     def counters(self, role: str | None = None) -> list[str]:
-        """Counters among the fields of a role, or among the state variables."""
+        """Return the counters among the fields of a role, or among the state variables."""
         own = [c for c in self.caps if c.starts > 0 and (c.role if c.each else None) == role]
         return [c.counter(self.x.names) for c in own]
 
@@ -231,7 +231,7 @@ class Header:
         return info.crashes and self.options.crash_on_yield
 
     def _kept(self, info: RoleInfo, at: ast.AST) -> list[ast.stmt]:
-        """At the end of a role's Init: what its ephemeral fields go back to in a crash."""
+        """Return the end of a role's Init: it stores the values that a crash restores."""
         if not self.crashing(info):
             return []
         return placed([f"self.{self.start(n)} = self.{n}" for n in info.ephemeral], at)
