@@ -125,7 +125,7 @@ def _one_question(arguments: argparse.Namespace) -> None:
             "SW352", "Several questions were given.", help="Give one of SQL, --where and --path."
         )
     if arguments.avoiding is not None and arguments.path is None:
-        raise RunError("SW352", "--avoiding needs a path.", help="Give --path FROM TO too.")
+        raise RunError("SW352", "--avoiding needs --path.", help="Give --path FROM TO too.")
 
 
 def _opened(arguments: argparse.Namespace, folder: Path) -> Database:

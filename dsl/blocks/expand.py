@@ -36,7 +36,7 @@ from statewalk.dsl.source.tree import Function, SpecTree
 
 
 def check_handed_on(spec: SpecTree, mistakes: Mistakes) -> None:
-    """Check that each mention of a yielding function with blocks is a translated call."""
+    """Every mention of a function with blocks that gives way is a call that was translated."""
     names = {f.name for f in spec.functions if not f.marks and (f.gives_way or _may_give_way(f))}
     fields = {name for cls in spec.roles for name in cls._fields}
     fields.update(name for cls in spec.records for name in cls._fields)
@@ -53,8 +53,7 @@ def check_handed_on(spec: SpecTree, mistakes: Mistakes) -> None:
         for name, node in _handed(spec.text_of(module), names - fields, lines):
             mistakes.add(
                 "SW116",
-                f"'{name}' yields: only an action, or a function that it calls by name, "
-                "may call it.",
+                f"'{name}' yields: actions, and functions that they call by name, may call it.",
                 at=module.source.span(node),
                 why="That call would run the whole function in one step.",
                 help=f"Write self.{name}() or {name}() in an action or in a function that actions "
@@ -127,7 +126,7 @@ class OwnProgram(Program):
         return found
 
     def within(self, function: Function) -> None:
-        """Set the calling function."""
+        """Calls are from now on those of this function."""
         self._caller = function
 
     def callee(self, value: ast.expr | None) -> list[tree.Func]:
@@ -243,7 +242,7 @@ class OwnThreads(Threads):
             self.mistakes.found.append(error)
 
     def _inside(self, head: ast.AST, value: ast.expr | None) -> None:
-        """Refuse functions that yield where they are called inside an expression."""
+        """Functions that are called inside an expression must not give way."""
         for call in walk(head):
             if not isinstance(call, ast.Call) or call is value:
                 continue
