@@ -106,7 +106,7 @@ STREAMS = (
 
 
 def lines(kind: str, size: int, number: int, pick: random.Random) -> Iterator[Line]:
-    """Return what a batch says; the first one loads a graph, or the items that are required."""
+    """Yield what a batch says; the first one loads a graph, or the items that are required."""
     if number == 1:
         items = [f"{n}-0" for n in range(0, size, 2)]
         if kind != TRANSACTIONS:

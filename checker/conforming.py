@@ -148,7 +148,7 @@ def runs_in(folder: str) -> list[list[str]]:
 
 
 def in_processes(asked: Asked, runs: Sequence[Sequence[str]], jobs: int) -> Iterator[Conformance]:
-    """Return what becomes of many runs, in their order, from ``jobs`` processes."""
+    """Yield what becomes of many runs, in their order, from ``jobs`` processes."""
     spawn = multiprocessing.get_context("spawn")  # threads do not survive a fork
     parts = [runs[at::jobs] for at in range(jobs)]
     with ProcessPoolExecutor(jobs, mp_context=spawn) as pool:

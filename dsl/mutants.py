@@ -84,7 +84,7 @@ def _refuse_constant(loading: Loading, mistakes: Mistakes) -> None:
 def _wrong(
     tree: SpecTree, mutant: Mutant, function: Function, target: Function | None
 ) -> Iterator[tuple[str, str]]:
-    """Return what keeps a mutant from standing in for what it names, and the way out."""
+    """Yield what keeps a mutant from standing in for what it names, and the way out."""
     decorators = function.node.decorator_list
     if mutant.name == NO_MUTANT:
         yield f"A mutant is called {NO_MUTANT}, which means that there is none.", "Rename it."

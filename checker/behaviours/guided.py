@@ -236,7 +236,7 @@ def possible(model: Model, state: Any) -> list[Taken]:
 
 
 def extension(model: Model, state: Any, depth: int, limit: int = 200) -> Iterator[str]:
-    """Return what comes next, ``depth`` steps far, a line per step; at most ``limit`` lines."""
+    """Yield what comes next, ``depth`` steps far, a line per step; at most ``limit`` lines."""
     left = [limit]
     yield from _extended(model, state, depth, "", left)
     if left[0] <= 0:

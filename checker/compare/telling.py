@@ -181,7 +181,7 @@ def _crossing(
 
 
 def outcome_of(crossing: Crossing, other: Side, names: Sequence[str] = ()) -> Iterator[str]:
-    """Return what comes of a counterexample on the other side, in sentences; of all that it is one
+    """Yield what comes of a counterexample on the other side, in sentences; of all that it is one
     to.
     """
     trace = crossing.trace

@@ -56,7 +56,7 @@ def go_deep(follower: Follower, most: int) -> bool:
 
 
 def _next(follower: Follower, spot: Spot, hidden: int) -> Iterator[tuple[Spot, int, Link]]:
-    """Return where one may be after a step that violates nothing, with the hidden steps since an
+    """Yield where one may be after a step that violates nothing, with the hidden steps since an
     event.
     """
     followed, steps = follower.followed, follower.followed.steps

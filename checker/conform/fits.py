@@ -78,7 +78,7 @@ class Fields:
     def differences(
         self, said: Mapping[str, Any], actor: Role | None, event: Event, content: Mapping[Path, Any]
     ) -> Iterator[str]:
-        """Return what was logged of fields and is otherwise."""
+        """Yield what was logged of fields and is otherwise."""
         for name, value in said.items():
             path = self.path(name, actor, event)
             if path is None:
@@ -109,7 +109,7 @@ class Fields:
     def unchanged(
         self, action: Action, event: Event, before: Mapping[Path, Any], after: Mapping[Path, Any]
     ) -> Iterator[str]:
-        """Return what a step was logged to change, and does not."""
+        """Yield what a step was logged to change, and does not."""
         for name in event.changes:
             path = self.path(name, action.actor, event)
             if path is None or same(before.get(path, ABSENT), after.get(path, ABSENT)):
@@ -137,7 +137,7 @@ def actions_of(model: Model, event: Event) -> list[Action]:
 
 
 def not_given(model: Model, event: Event) -> Iterator[str]:
-    """Return which arguments of an event no action has that it names."""
+    """Yield which arguments of an event no action has that it names."""
     named = [
         action
         for action in model.actions
@@ -205,7 +205,7 @@ def _says_otherwise(action: Action, event: Event) -> Iterator[bool]:
 
 
 def choices_differ(event: Event, action: Action, way: Way) -> Iterator[str]:
-    """Return what was logged of choices and is otherwise in a way of taking an action."""
+    """Yield what was logged of choices and is otherwise in a way of taking an action."""
     known = dict(action.arguments)
     for name, said in event.chosen.items():
         if name in known:

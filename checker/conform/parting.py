@@ -116,7 +116,7 @@ def _lately(followed: Followed, spot: Spot) -> tuple[str, ...]:
 
 
 def _refused(followed: Followed, spot: Spot, event: Event) -> Iterator[Refused]:
-    """Return why each action that the event may mean is not it."""
+    """Yield why each action that the event may mean is not it."""
     state = followed.steps.states[spot[1]]
     content = followed.content(spot[1])
     meant = actions_of(followed.model, event)

@@ -115,7 +115,7 @@ def play_all(found: Sequence[Entry]) -> Iterator[Played]:
 
 
 def _exercised(entry: Entry, exercise: Exercise, here: Path, run: Execute) -> Iterator[str]:
-    """Return whether the solution does what is asked, and the spec as it is does not."""
+    """Yield whether the solution does what is asked, and the spec as it is does not."""
     own = entry.pinned / exercise.spec
     solved = solution_of(own, entry.pinned / exercise.solution, here)
     if all(ok for _, _, ok in answers(entry, exercise, own, run)):

@@ -214,7 +214,7 @@ class Search:
     def targets(
         self, action: Action, source: Entry, state: State
     ) -> Iterator[tuple[Row, tuple[int, ...], Outcome | None]]:
-        """Return where an action leads, by which choices, and how where that is kept."""
+        """Yield where an action leads, by which choices, and how where that is kept."""
         for outcome in self.outcomes(action, source, state):
             yield self.layout.changed(source.row, outcome.writes), outcome.choices, outcome
 

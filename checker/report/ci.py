@@ -156,7 +156,7 @@ class Found:
 
 
 def findings(run: Run) -> Iterator[Found]:
-    """Return what is wrong, what is as expected although it looks wrong, and warnings."""
+    """Yield what is wrong, what is as expected although it looks wrong, and warnings."""
     evidence = run.evidence
     faults = exits.faults(run)
     known = {v.property: v for v in evidence.violations}

@@ -207,7 +207,7 @@ def _notices(
     *,
     met: bool,
 ) -> Iterator[Notice]:
-    """Return what a reader should know before trusting the verdict; with --strict each counts.
+    """Yield what a reader should know before trusting the verdict; with --strict each counts.
     Where an expectation is ``met``, what the violation left unchecked that it asks for is none.
     """
     if (failure := evidence.failure) is not None:

@@ -305,7 +305,7 @@ def _instead(checked: Checked, name: str) -> str:
 def _different_lengths(
     checked: Checked, expect: Expectation, results: tuple[PropertyResult, ...]
 ) -> Iterator[str | None]:
-    """Return what is violated after another number of steps than is expected of it, of a family and
+    """Yield what is violated after another number of steps than is expected of it, of a family and
     of all the first; None for one of which that cannot be told.
     """
     wanted: dict[str | None, int] = dict(expect.lengths.items())
@@ -339,7 +339,7 @@ def _is_shortest(checked: Checked, broken: list[PropertyResult]) -> bool:
 
 
 def _different_counts(checked: Checked, expect: Expectation) -> Iterator[str | None]:
-    """Return where counts differ; None for one of which that cannot be told: there are as many or
+    """Yield where counts differ; None for one of which that cannot be told: there are as many or
     more.
     """
     counts, whole = checked.exploration.counts, _counts_all(checked)

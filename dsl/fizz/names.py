@@ -204,7 +204,7 @@ def _members(info: RoleInfo) -> None:
 
 
 def self_targets(node: ast.AST) -> Iterator[ast.Attribute]:
-    """Return where something is assigned to ``self.something``."""
+    """Yield where something is assigned to ``self.something``."""
     for target in all_targets([node]):
         if isinstance(target, ast.Attribute) and is_self(target):
             yield target

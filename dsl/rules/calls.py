@@ -283,7 +283,7 @@ def _is_asking(value: Any) -> bool:
 
 
 def _parts(node: ast.expr) -> Iterator[ast.expr]:
-    """Return what decides about the truth of an expression."""
+    """Yield what decides about the truth of an expression."""
     match node:
         case ast.BoolOp(values=values):
             for value in values:

@@ -132,7 +132,7 @@ def warn_of_history(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> Non
 def _read_in(
     effects: Effects, function: Function, fields: set[tuple[str, str]]
 ) -> Iterator[tuple[ast.expr, str]]:
-    """Return where a function looks at one of some fields, and at which."""
+    """Yield where a function looks at one of some fields, and at which."""
     receivers = effects.receivers(function)
     parents = parents_of(function.node)
     for node, meant in mentions(function.node):

@@ -216,13 +216,13 @@ class _Scan:
         return found is replace or (python and name in ("list", "set", "dict", "sorted"))
 
     def causes(self, root: ast.AST | None = None) -> Iterator[Cause]:
-        """Return what a node does, or the whole function."""
+        """Yield what a node does, or the whole function."""
         nodes = own_nodes(self.function.node) if root is None else walk(root)
         for node in nodes:
             yield from self.cause(node)
 
     def cause(self, node: ast.AST) -> Iterator[Cause]:
-        """Return what one node does, without the nodes inside it."""
+        """Yield what one node does, without the nodes inside it."""
         called = [f for name in called_by_python(node) for f in self.effects.methods(name)]
         if called:
             yield Cause(node, "pure", callees=tuple(called), unsure=True)
@@ -266,7 +266,7 @@ class _Scan:
         return False
 
     def call(self, node: ast.Call) -> Iterator[Cause]:
-        """Return what is called, without the arguments."""
+        """Yield what is called, without the arguments."""
         func, text = node.func, f"{ast.unparse(node.func)}(...)"
         if isinstance(func, ast.Name):
             yield self._named_call(node, func.id, text)

@@ -265,7 +265,7 @@ class _Uses:
 
 
 def mentions(function: ast.AST) -> Iterator[tuple[ast.expr, ast.Attribute]]:
-    """Return where attributes are named, as ``o.x`` or ``getattr(o, "x")``, each with its form
+    """Yield where attributes are named, as ``o.x`` or ``getattr(o, "x")``, each with its form
     ``o.x``.
     """
     for node in walk(function):

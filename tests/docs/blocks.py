@@ -36,7 +36,7 @@ class Piece:
 
 
 def pieces(page: str) -> Iterator[Piece]:
-    """Return what a page shows, in order."""
+    """Yield what a page shows, in order."""
     for language, _, content in _BLOCK.findall((ROOT / page).read_text("utf-8")):
         lines = [*_joined(content)]
         prompts = [line[2:] for line in lines if line.startswith("$ ")]

@@ -28,7 +28,7 @@ def read(file: Path = TUTORIAL) -> dict[str, Any]:
 
 
 def outputs(notebook: dict[str, Any]) -> Iterator[list[dict[str, Any]]]:
-    """Return what comes out of each code cell, in a folder that is thrown away."""
+    """Yield what comes out of each code cell, in a folder that is thrown away."""
     names: dict[str, Any] = {"__name__": "__main__"}
     here = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,6 @@
 """Builds what would be published and tries it as a user has it: ``python -m tests.package.release``
 
-The wheel is installed, with what it needs from the package index, into an empty environment of each
+The wheel is installed, and the commit from git, with what it needs from the package index, into an empty environment of each
 Python that it is for and that is here; then a user's first steps are taken in an empty folder. The
 exit code is 1 where one of them fails, 2 where there is nothing to try it with.
 """
@@ -70,7 +70,7 @@ def main() -> int:
 
 
 def unready() -> Iterator[str]:
-    """Return what keeps this tree from being a release."""
+    """Yield what keeps this tree from being a release."""
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     heads = [line for line in changes.splitlines() if line.startswith("## ")]
     if not heads or heads[0].removeprefix("## ").partition(",")[0] != VERSION:
@@ -130,7 +130,7 @@ def works(version: str, python: str, wheel: Path) -> bool:
 
 
 def steps(python: str, wheel: Path, folder: Path) -> Iterator[Step]:
-    """Return what a user does, one after the other."""
+    """Yield what a user does, one after the other."""
     own, desk = folder / "env" / "bin" / "python", folder / "desk"
     desk.mkdir()
     pip: Command = [own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
@@ -167,6 +167,13 @@ def steps(python: str, wheel: Path, folder: Path) -> Iterator[Step]:
         (desk / "cell.py").write_text(CELL)
         does(own, "cell.py")
 
+    def clone() -> None:
+        other = folder / "git" / "bin" / "python"
+        does(python, "-m", "venv", folder / "git")
+        does(other, *pip[1:], f"git+{ROOT.as_uri()}")
+        does(other.with_name("statewalk"), "new", "cloned")
+        says("2 as expected, 0 not", other.with_name("statewalk"), "test", at=desk / "cloned")
+
     yield "an empty environment", lambda: does(python, "-m", "venv", folder / "env")
     yield "install the wheel", lambda: does(*pip, wheel)
     yield "version", lambda: says(f"statewalk {VERSION}\n", tool, "--version")
@@ -175,6 +182,7 @@ def steps(python: str, wheel: Path, folder: Path) -> Iterator[Step]:
     yield "a spec of one's own", spec
     yield "docs", lambda: says("index.html", tool, "docs")
     yield "a cell of a notebook", notebook
+    yield "install from git, and a spec", clone
 
 
 if __name__ == "__main__":

@@ -134,7 +134,7 @@ def tell(runs: Sequence[Run], file: str) -> None:
 
 
 def _names(runs: Sequence[Run]) -> Iterator[str]:
-    """Return what tells runs apart: their configurations, or else the constants that differ."""
+    """Yield what tells runs apart: their configurations, or else the constants that differ."""
     configs = {run.evidence.options.config for run in runs}
     if len(configs) == len(runs):
         yield from ("" if len(runs) == 1 else str(r.evidence.options.config) for r in runs)
@@ -164,7 +164,7 @@ class WatchedCheck:
         self.words = [*without(self.given), TELL, str(self.told)]
 
     def files(self) -> Iterator[str]:
-        """Return what the last check was made of; after a mistake, also what may mend it."""
+        """Yield what the last check was made of; after a mistake, also what may mend it."""
         yield from {self.spec, *self.known}
         if self.mistaken:
             beside = os.path.dirname(self.spec)

@@ -112,7 +112,7 @@ def verified(folder: str, stored: Stored) -> dict[str, Array]:
 
 
 def damages(folder: str, files: Iterable[Stored]) -> Iterator[str]:
-    """Return what is wrong with files, in words."""
+    """Yield what is wrong with files, in words."""
     for stored in files:
         try:
             verified(folder, stored)

@@ -360,7 +360,7 @@ def _is_names(target: ast.expr) -> bool:
 
 
 def _placeholders(text: str) -> Iterator[str]:
-    """Return what the braces of a text ask for, at any depth."""
+    """Yield what the braces of a text ask for, at any depth."""
     try:
         for _, field, form, _ in string.Formatter().parse(text):
             if field is not None:

@@ -117,7 +117,7 @@ def _read(node: ast.Name, local: set[str], known: set[str], reads: dict[str, ast
 
 
 def functions_as_text(names: Names) -> Iterator[ast.Name]:
-    """Return where a name that only stands for a function is made text of."""
+    """Yield where a name that only stands for a function is made text of."""
     nodes = list(walk(names.module))
     given = Counter(word for node in nodes for word in _given(node))
     constants = [(n, c) for n, c in names.constants.items() if isinstance(c, ast.Assign)]
@@ -268,7 +268,7 @@ def _outside_of_loops(node: ast.AST, names: Names) -> Iterator[tuple[str, ast.AS
 
 
 def _uses(node: ast.AST, word: str) -> Iterator[ast.AST]:
-    """Return where a name stands outside of the loops and comprehensions that bind it."""
+    """Yield where a name stands outside of the loops and comprehensions that bind it."""
     if isinstance(node, ast.Name) and node.id == word:
         yield node
     left_out: list[object] = []

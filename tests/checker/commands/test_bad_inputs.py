@@ -117,7 +117,7 @@ Case = tuple[Callable[[Random, bytes], bytes], Path, list[str]]
 
 
 def _cases(kind: str, folder: Path) -> Iterator[Case]:
-    """Return how a file is damaged, the file, and a command that reads it."""
+    """Yield how a file is damaged, the file, and a command that reads it."""
     work = folder / "work"
     if kind in ("py", "fizz"):
         command = {"py": ["check"], "fizz": ["check", "convert"]}[kind]

@@ -185,7 +185,7 @@ def some_value(random: Random, depth: int) -> Any:
 
 
 def sayings(random: Random, value: Any) -> Iterator[Any]:
-    """Return what may be logged of a stored value: as programs get it, as traces have it, by its
+    """Yield what may be logged of a stored value: as programs get it, as traces have it, by its
     parts.
     """
     yield plain(value)

@@ -201,7 +201,7 @@ class Brute:
     # -- the search --------------------------------------------------------------------------
 
     def runs(self, run: Callable[[], Any]) -> Iterator[Any]:
-        """Return what a step does with each option: its exception, or None.
+        """Yield what a step does with each option: its exception, or None.
 
         It has been taken then.
         """
