@@ -1,8 +1,8 @@
 """Builds what would be published and tries it as a user has it: ``python -m tests.package.release``
 
-The wheel is installed, and the commit from git, with what it needs from the package index, into an empty environment of each
-Python that it is for and that is here; then a user's first steps are taken in an empty folder. The
-exit code is 1 where one of them fails, 2 where there is nothing to try it with.
+The wheel, and the commit from git, are installed with what they need from the package index into
+empty environments of each Python that is here; then a user's first steps are taken in an empty
+folder. The exit code is 1 where one of them fails, 2 where there is nothing to try it with.
 """
 
 from __future__ import annotations
