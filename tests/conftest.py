@@ -76,7 +76,7 @@ gc.set_threshold(*COLLECT_AFTER)
 
 
 def pytest_collection_finish() -> None:
-    """Return what was loaded until the first test stays: no collection of garbage looks at it
+    """Keep everything loaded until the first test: no collection of garbage looks at it
     again.
     """
     gc.freeze()

@@ -206,8 +206,8 @@ def _take(model: Model, state: Any, wanted: Wanted) -> tuple[Step, Any] | str:
         if guard is not None and not reason:
             because = f", with {guard.shown}" if guard.shown else ""
             where = f" ({place(guard.file, guard.line)})" if guard.file else ""
-            reason = f"{action.label}: {guard.said}{where and ' stops it'}{because}{where}"
-    return reason or "it is not possible here"
+            reason = f"{action.label}: {guard.said}{where and f' {guard.fails}'}{because}{where}"
+    return reason or "it is disabled here"
 
 
 def ways(model: Model, state: Any, action: Action) -> Iterator[tuple[tuple[int, ...], Taken]]:

@@ -271,9 +271,9 @@ def _impossible(model: Model, action: Action, state: State, step: TraceStep) -> 
     guard = guard_of(model, action, state)
     if guard is not None:
         because = f", with {guard.shown}" if guard.shown else ""
-        where = f" ({place(guard.file, guard.line)}) stops it" if guard.file else ""
-        return f"{step.label} is not possible: {guard.said}{where}{because}"
-    return f"{step.label} is possible, but not with these choices"
+        where = f" ({place(guard.file, guard.line)}) {guard.fails}" if guard.file else ""
+        return f"{step.label} is disabled: {guard.said}{where}{because}"
+    return f"{step.label} is enabled, but not with these choices"
 
 
 def _ends_when_reached(trace: Trace) -> bool:

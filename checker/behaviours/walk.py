@@ -107,7 +107,7 @@ class Walk:
         action = self.model.actions[step.action]
         taken = take_step(self.model, last.state, action, step.choices)
         if taken is None:
-            raise off_the_way(number, f"{action.label} is not possible there with these choices")
+            raise off_the_way(number, f"{action.label} is disabled there with these choices")
         if taken.state is None:
             return Node(None, {}, {}, taken.step, taken.error)
         node = self._node(taken.state, last.state)
@@ -204,7 +204,7 @@ def off_the_way(number: int, why: str) -> RunError:
     """Return the error of a path that the spec does not go."""
     return RunError(
         "SW370",
-        f"Step {number} of the path is not possible: {why}.",
+        f"Step {number} of the path is disabled: {why}.",
         why="The address holds which choices were made; of another spec, or of other constants, "
         "they mean something else.",
         help="Begin again, from an initial state.",

@@ -217,7 +217,7 @@ def _stopped(trace: Trace, model: Model, number: int, step: TraceStep, way: _Way
         return Crossing(trace, followed, number, why)
     guard = guard_of(model, action, way.state)
     if guard is None:
-        return Crossing(trace, followed, number, "it is not possible")
+        return Crossing(trace, followed, number, "it is disabled")
     return Crossing(trace, followed, number, guard=guard)
 
 

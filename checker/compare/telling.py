@@ -188,9 +188,9 @@ def outcome_of(crossing: Crossing, other: Side, names: Sequence[str] = ()) -> It
     if crossing.differs is not None:
         number, found = crossing.differs
         when = f"From step {number} on" if number else "From the beginning"
-        yield f"{when} the state is another with {other.name}: {in_little(found)}."
+        yield f"{when} the state differs with {other.name}: {in_little(found)}."
     for step, text in crossing.otherwise[:1]:
-        yield f"Step {step} is taken otherwise there: {text}."
+        yield f"Step {step} has a different outcome there: {text}."
     if crossing.step is None:
         broken = crossing.broken
         verb = "is" if len(broken) == 1 else "are"
@@ -198,25 +198,25 @@ def outcome_of(crossing: Crossing, other: Side, names: Sequence[str] = ()) -> It
         false = f"{', '.join(broken)} {verb} false" if broken else f"no {kind} is false"
         known = broken or (crossing.differs and crossing.differs[0] == trace.length)
         ends = "" if known or not crossing.ends else f", but {in_little(crossing.ends)}"
-        all_possible = f"All of its steps are possible with {other.name} too"
+        all_enabled = f"All its steps are enabled with {other.name} too"
         only = f" on the {crossing.most} ways that were followed" if crossing.most else ""
-        yield f"{all_possible}; at the end {false} there{'' if broken else only}{ends}."
+        yield f"{all_enabled}; at the end {false} there{'' if broken else only}{ends}."
         if crossing.goes_on:
-            yield f"There it goes on with {', '.join(crossing.goes_on)}."
+            yield f"It continues there with {', '.join(crossing.goes_on)}."
     else:
         why = crossing.why or stopped_by(crossing.guard)
         if crossing.most:
             yield (
-                f"Whether step {crossing.step} is possible with {other.name} is not known: only "
-                f"{crossing.most} ways to take the steps before it were followed. On one of them "
-                f"it is not possible: {why}."
+                f"Step {crossing.step} may be disabled with {other.name}: only {crossing.most} "
+                "ways to take the steps before it were followed. On one of them it is disabled: "
+                f"{why}."
             )
         else:
-            yield f"With {other.name} step {crossing.step} is not possible: {why}."
+            yield f"With {other.name} step {crossing.step} is disabled: {why}."
     for prop in other.run.properties:
         named = prop.name in (names or (trace.property,))
         if named and prop.verdict == "violated" and not crossing.broken:
-            said = f"{prop.name} is {verdict_of(prop)} all the same, in another way"
+            said = f"{prop.name} is {verdict_of(prop)} by another trace"
             yield f"With {other.name} {said}."
 
 
@@ -229,10 +229,10 @@ def in_little(found: Sequence[Change]) -> str:
 def stopped_by(guard: Guard | None) -> str:
     """Return a guard with its values, in words."""
     if guard is None:
-        return "nothing says why"
+        return "the reason is unknown"
     values = f", with {guard.shown}" if guard.shown else ""
     where = f" ({place(guard.file, guard.line)})" if guard.file else ""
-    stops = " stops it" if guard.file and not guard.idle else ""
+    stops = f" {guard.fails}" if guard.file and not guard.idle else ""
     return f"{guard.said}{stops}{values}{where}"
 
 
@@ -257,7 +257,7 @@ def _refinements(sheet: Sheet, versus: Versus, base: Side) -> None:
 def _refinement(
     sheet: Sheet, found: Refinement, mine: Side, other: Side, after: Refinement | None = None
 ) -> None:
-    """Return what one does that the other does not; the steps are not shown again where they are
+    """Tell the steps that only one side has; the steps are not shown again where they are
     those of ``after``.
     """
     refusal = found.refusal

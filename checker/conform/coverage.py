@@ -45,7 +45,7 @@ class Coverage:
         return found
 
     def add(self, other: Coverage) -> None:
-        """Return what both showed."""
+        """Add the coverage of another run."""
         self.runs += other.runs
         self.fired.update(other.fired)
         self.guards.update(other.guards)

@@ -130,11 +130,11 @@ def _refused(followed: Followed, spot: Spot, event: Event) -> Iterator[Refused]:
         ways = followed.steps.ways(spot[1], action)
         if not ways:
             guard = guard_of(followed.model, action, state)
-            why = "it is not possible here"
+            why = "it is disabled here"
             if guard is not None and guard.file:
                 because = f", with {guard.shown}" if guard.shown else ""
                 where = f" ({place(guard.file, guard.line)})"
-                why = f"{guard.said}{where}{'' if guard.idle else f' stops it{because}'}"
+                why = f"{guard.said}{where}{'' if guard.idle else f' {guard.fails}{because}'}"
             yield Refused(action.label, why)
             continue
         best = min((_otherwise(followed, event, action, way, content) for way in ways), key=len)

@@ -22,7 +22,7 @@ class Source(Protocol):
     """New states in the order of their fingerprints."""
 
     def position(self, fp: int) -> int:
-        """Return how many have a lesser fingerprint."""
+        """Return the number of states with a lesser fingerprint."""
         ...
 
     def fingerprints(self, first: int, end: int) -> tuple[Array, Array]:

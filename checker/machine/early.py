@@ -31,7 +31,7 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 def _failed(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Return what fails before a command runs, or what waits for it, is no verdict: Python ends
+    """Give failures before a command runs their own exit code, as Python ends
     with 1.
     """
     sys.__excepthook__(kind, error, trace)

@@ -22,6 +22,7 @@ from statewalk.checker.verdict.evidence import (
     NeverFired,
     NoticeKind,
     Violation,
+    disables,
 )
 from statewalk.checker.verdict.run import held_vacuously
 from statewalk.dsl.kinds import KINDS
@@ -215,12 +216,12 @@ def never_text(action: NeverFired) -> str:
     """Return why an action never fired, as far as is known."""
     where = f" ({place(action.span.file, action.line)})" if action.span and action.line else ""
     if action.idle:
-        return f"{action.name}: where no guard stops it, it does nothing, which is no step"
+        return f"{action.name}: where its guards hold, it changes nothing, which is no step"
     if not action.guard:
         return f"{action.name} never fired"
-    scope = "every" if action.all_states else f"each of the first {number(action.states)}"
-    noun = "state" if action.all_states else "states"
-    return f"{action.name}: `{action.guard}`{where} stopped it in {scope} {noun}"
+    scope = "every state" if action.all_states else f"all {number(action.states)} states sampled"
+    fails = disables(action.guard, "was false", "had no option")
+    return f"{action.name}: `{action.guard}`{where} {fails} in {scope}"
 
 
 def _witnesses(page: Page, run: Run) -> None:
@@ -321,7 +322,7 @@ def why_page(violation: Violation, *, width: int = 100) -> Page:
 
 
 def _false(page: Page, violation: Violation) -> None:
-    """Return what the property says, and what of it is false."""
+    """Show the docstring of a property, and its false part."""
     if violation.doc:
         page.words("  ", violation.doc.split("\n\n")[0], "dim")
     if violation.explanation is not None:

@@ -67,7 +67,7 @@ def _violated(page: Page, followed: Followed) -> None:
 
 
 def _advice(page: Page, followed: Followed) -> None:
-    """Return what to do about a log that is not decided."""
+    """Show the remedies for an undecided log."""
     if not followed.limits.deep and not followed.tried:
         page.add("  try         --depth-first, which looks for one behaviour before all others")
     elif not followed.conforms:
@@ -264,7 +264,7 @@ def _coverage(page: Page, model: Model, shown: Coverage) -> None:
 
 
 def _of_graph(page: Page, graph: Shown) -> None:
-    """Return which part of a state graph was shown."""
+    """Show the part of a state graph that the logs showed."""
     share = f"{100 * graph.shown / max(1, graph.states):.1f} %"
     whole = "" if graph.complete else ", which is not whole"
     page.add(f"  graph       {number(graph.shown)} of {plural(graph.states, 'state')} shown, "

@@ -107,9 +107,9 @@ class Sample:
             return
         first = [f"In a reachable state {action.label} leads to {self._shown(before)}."]
         if not before:
-            first = [f"There is a reachable state where {action.label} is not possible."]
+            first = [f"There is a reachable state where {action.label} is disabled."]
         wanted = self._shown(expected - actual) if expected else "nothing"
-        got = self._shown(actual - expected) if actual else "nothing: it is not possible"
+        got = self._shown(actual - expected) if actual else "nothing: it is disabled"
         then = f"Exchanged, {image.label} should lead to {wanted}, but leads to {got}."
         raise _broken(
             image.span, exchange, f"{image.label} does something else",

@@ -33,6 +33,11 @@ _BUSY = "a run is suspended, and no more may be at a time"
 _IDLE = "it does nothing, and what does nothing is no step"
 
 
+def disables(text: str, false: str, empty: str) -> str:
+    """Return ``false`` for a guard, ``empty`` for a choice, by the text of its line."""
+    return empty if "any_of(" in text and not text.startswith("require") else false
+
+
 @dataclass(frozen=True)
 class Guard:
     """The line that stops an action, and the values it looked at: (text, value).
@@ -59,6 +64,11 @@ class Guard:
         if self.idle:
             return _IDLE
         return f"`{self.text}`" if self.file else self.why or _BUSY
+
+    @property
+    def fails(self) -> str:
+        """Return how a line disables the action; empty where no line does."""
+        return disables(self.text, "is false", "has no option") if self.file else ""
 
     @property
     def shown(self) -> str:

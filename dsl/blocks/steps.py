@@ -58,12 +58,12 @@ def settles() -> None:
 
 
 def chooses() -> None:
-    """Return what follows was chosen: what was done before no longer counts."""
+    """Note that a choice was made: the work before it no longer counts."""
     binding.step = "idle"
 
 
 def ends(how: str) -> None:
-    """Return how a function ended: by ``"return"``, or because it ``"fell"`` off its end."""
+    """Note the end of a function: by ``"return"``, or because it ``"fell"`` off its end."""
     binding.ended = how
 
 

@@ -120,7 +120,7 @@ class Compiler(InOrder):
             breaks.append(at)
 
     def match(self, node: ast.Match) -> None:
-        """Return which case it is comes first, then the statements of that one."""
+        """Write the test of the case, then its statements."""
         which, bodies = self.temporary("case"), [case.body for case in node.cases]
         node.subject = self.pulled(node.subject)
         for number, case in enumerate(node.cases):

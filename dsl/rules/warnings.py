@@ -200,8 +200,8 @@ def warn_of_constants(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> N
     asked = Asked(tree)
     for name, at in changed.items():
         if name not in asked.names and not analyse(tree).blind:
-            said = f"{name} has no effect here: with these constants, nothing asks for it."
-            help = "Leave it out, or change what switches off the steps that ask for it."
+            said = f"Constant {name} is not used under these constants."
+            help = "Remove it, or enable the actions that use it."
             mistakes.warn("SW612", said, at=at, help=help)
 
 

@@ -309,7 +309,7 @@ class _Ordering(Transformer):
             keyword.value = _telling(value) if keyword.arg == "key" else value
 
     def _receiver(self, node: ast.Attribute) -> None:
-        """Return what is changed through a method is the thing itself, not an ordered
+        """Keep the set itself where a method changes it, not an ordered
         copy of it.
         """
         if isinstance(node.value, ast.Attribute) and node.value.attr not in _ASKED:

@@ -82,7 +82,7 @@ class Job:
         )
 
     def take(self, new: DataFrame, _: int) -> None:
-        """Return what Spark calls with the batches that are new to it."""
+        """Take the batches that are new to Spark's query."""
         try:
             self.resolve_all(new)
         except Refused as refused:

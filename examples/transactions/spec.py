@@ -83,7 +83,7 @@ class Participant(Role):
 
     @action
     def crash(self) -> None:
-        """Return what it has prepared is on disk."""
+        """Prepared transactions are on disk."""
 
 
 coordinator = Coordinator()

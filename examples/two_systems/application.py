@@ -141,7 +141,7 @@ class Instance:
         self.note("repeat_end", "Ready")
 
     def roll_back_prepared(self) -> None:
-        """Return what was promised and not decided is not going to be."""
+        """Abort the promised transactions that were not decided."""
         found = self.database.execute("SELECT gid FROM pg_prepared_xacts").fetchall()
         for (name,) in found:
             with suppress(psycopg.errors.UndefinedObject):

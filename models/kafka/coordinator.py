@@ -355,7 +355,7 @@ class Broker(Role, symmetric=True):
     # -- leadership moves
 
     def materialise(self, partition: LogPartition) -> None:
-        """Return what a new leader knows of the transactional ids of its partition."""
+        """Load the new leader's knowledge of the transactional ids of its partition."""
         if MATERIALISE == "from_log":
             for entry in self.log[partition][: self.committed[partition]]:
                 self.metadata[entry.tid] = entry.transition

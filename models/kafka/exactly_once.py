@@ -109,7 +109,7 @@ def is_ended(partition: Partition, offset: int, commit: bool) -> bool:
 
 @always
 def committed_is_visible() -> bool:
-    """Return when the coordinator is done, all records of a committed transaction are committed.
+    """Once the coordinator is done, all records of a committed transaction are committed.
 
     A consumer that reads what is committed sees all of them once the last stable offset lets it.
     """
@@ -186,7 +186,7 @@ if CONSUMERS:
 # -- safety: what producers are told -------------------------------------------------------------
 @always
 def end_txn_answers_truthfully() -> bool:
-    """Return who is told that a transaction is committed can rely on it."""
+    """A client that is told of a commit can rely on it."""
     return all(txn in history.committed for txn in history.told)
 
 
@@ -218,7 +218,7 @@ if PRODUCERS > 1:
 
     @on_step
     def no_zombie_writes() -> bool:
-        """Return where the new instance's epoch is known, nothing of a replaced one is appended."""
+        """Leaders that know the new instance's epoch append nothing of a replaced one."""
         return all(
             not (isinstance(entry, Batch) and entry.producer != owner_of(entry).index)
             or not any(outdates(known.id, owner_of(entry)) for known in p.log[: old(len(p.log))])

@@ -88,7 +88,7 @@ def one_leader_per_epoch() -> bool:
 
 @always
 def log_prefix() -> bool:
-    """Return what two copies of a partition both know to be committed is the same."""
+    """Two copies of a partition agree on the records that both know to be committed."""
     return all(
         a.log[p][: min(a.committed[p], b.committed[p])]
         == b.log[p][: min(a.committed[p], b.committed[p])]
@@ -121,7 +121,7 @@ if GRAIN == "atomic":
 
     @on_step
     def fenced_stays_fenced() -> bool:
-        """Return when a client has been told that it is fenced, nothing more is committed in its
+        """Once a client has been told that it is fenced, nothing more is committed in its
         name.
         """
         return all(

@@ -82,7 +82,7 @@ def deterministic() -> bool:
 
 @always
 def serial_in_order_of_ids() -> bool:
-    """Return what committed transactions read is a serial execution in the order of ids."""
+    """The reads of committed transactions are a serial execution in the order of ids."""
     return in_order_of_ids(executions(log.epochs, engine.resolved, HOW)).holds
 
 
@@ -116,7 +116,7 @@ def frontier_honest() -> bool:
 
 @always
 def durable_ack() -> bool:
-    """Return what a client was told stays so: its epochs are in the log, and resolve to what it
+    """Answers to a client stay true: its epochs are in the log, and resolve to what it
     knows.
     """
     return len(client.told) <= len(log.epochs) and all(

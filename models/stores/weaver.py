@@ -83,7 +83,7 @@ if ORACLE != "none":
 
     @always
     def oracle_consistent() -> bool:
-        """Return what was decided contradicts neither the stamps nor itself."""
+        """Decisions contradict neither the stamps nor each other."""
         return not is_cyclic(known_order())
 
 
@@ -129,7 +129,7 @@ if ORACLE != "none":
 @eventually
 @always
 def every_transaction_applied() -> bool:
-    """Return what is submitted is applied in the end, and programs end."""
+    """Submitted transactions are applied in the end, and programs end."""
     return all(is_done(name) for name in clients.stamps)
 
 

@@ -98,7 +98,7 @@ if GRAIN == "files":
 
     @always
     def files_say_what_the_snapshot_is() -> bool:
-        """Return who follows the files of a version finds its live files, their levels and its
+        """A reader that follows the files of a version finds its live files, their levels and its
         vectors.
         """
         return all(

@@ -65,7 +65,7 @@ if START == "two_levels":
 
     @init
     def two_levels() -> None:
-        """Return what a lost vector needs: two keys at level 1, one marked there, one
+        """Begin where a vector can be lost: two keys at level 1, one marked there, one
         newer below.
         """
         finish_write(0)
@@ -100,7 +100,7 @@ if START == "two_levels":
 # -- safety of the workers; that of what they publish is in safety ---------------------------------
 @always
 def no_bad_state() -> bool:
-    """Return who has written data has a file in the store."""
+    """A writer that has written data has a file in the store."""
     return all(
         w.op.row is None or w.op.stage == "data" or w.op.file in store.files for w in everybody()
     )
@@ -191,7 +191,7 @@ if LIVENESS and TOPOLOGY != "topo2" and CRASHES == 0:
     @eventually
     @always
     def all_snapshots_committed() -> bool:
-        """Return where nobody is in anybody's way, each operation ends up in a snapshot
+        """Without conflicts, each operation ends up in a snapshot
         of its own.
         """
         return latest() == started() + history.compactions

@@ -55,7 +55,7 @@ processes = [Process() for _ in range(PROCESSES)]
 
 @always
 def nothing_lost() -> bool:
-    """Return what was added is what was done."""
+    """The sum equals the number of additions."""
     return shared.value == sum(process.done for process in processes)
 
 

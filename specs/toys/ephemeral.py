@@ -33,7 +33,7 @@ deadlock(False)
 
 @always
 def cache_is_behind() -> bool:
-    """Return what is cached was written."""
+    """Cached values were written."""
     return server.cache <= server.disk
 
 

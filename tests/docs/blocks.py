@@ -80,7 +80,7 @@ class Walk:
 
 
 _FROM_STEP_FIVE = (
-    "From step 5 on the state is another with MUTANT=none: TxnLog#0.entries[1].transition.epoch "
+    "From step 5 on the state differs with MUTANT=none: TxnLog#0.entries[1].transition.epoch "
     "0 → 1; Broker#0.pending[0].epoch 0 → 1."
 )
 WALKS = (
@@ -97,7 +97,7 @@ WALKS = (
                     "broken",
                     "after 8 steps",
                     _FROM_STEP_FIVE,
-                    "All of its steps are possible with MUTANT=none too",
+                    "All its steps are enabled with MUTANT=none too",
                 ),
             ),
             Step("statewalk compare kafka/init_pid kafka/transactions", ("after 15 steps",)),

@@ -155,7 +155,7 @@ def _finding(page: Page, model: Model, found: Simulation, out: str | None) -> st
 
 
 def _figures(page: Page, model: Model, found: Simulation, depth: int) -> None:
-    """Return what the walks did."""
+    """Print the results of the walks."""
     from statewalk.checker.report.page import number, plural
 
     fired = [f"{name} {number(n)}" for name, n in sorted(found.fired.items())]

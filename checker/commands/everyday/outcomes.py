@@ -35,7 +35,7 @@ class Outcomes:
         return bool(self.junit or self.sarif or self.github)
 
     def rows(self, spec: str, rows: list[Row], *, all_there: bool = True) -> None:
-        """Return what checks of a spec told, or that one ended without a result; ``all_there``: of
+        """Add the results of a spec's checks, or that one ended without a result; ``all_there``: of
         each of its configurations.
         """
         lines = [line for row in rows if row.told for line in row.told.github.splitlines()]

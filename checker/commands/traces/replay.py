@@ -90,7 +90,7 @@ def run_steps(arguments: argparse.Namespace) -> int:
         page.blank()
         if guided.failed is not None:
             step = guided.failed
-            page.add((f"line {step.line}: {step.text}", "bad"), "  is not possible here")
+            page.add((f"line {step.line}: {step.text}", "bad"), "  is disabled here")
             page.add(f"  {guided.why}")
             page.add("  possible here, each to be written as it is shown:")
             for taken in possible(model, guided.state):

@@ -176,7 +176,7 @@ def _wrong(history: History, t: int, k: int) -> Mismatch:
 
 
 def _direct(history: History, order: list[int], ran: list[_Done], level: Level) -> None:
-    """Return what it reads from directly (for VIEW: earlier), and its session, must not
+    """Check that its direct sources (for VIEW: earlier ones) and its session do not
     be missed.
     """
     sessions: dict[int, dict[int, int]] = {}

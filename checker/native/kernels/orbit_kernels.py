@@ -160,8 +160,8 @@ def _entangled(t, s, depth, n_facts):
 
 @inlined
 def _total(t, s, depth, n_facts):
-    """Return what members and facts add to the fingerprint; how many permutations leave it as it
-    is.
+    """Return the contribution of members and facts to the fingerprint; how many permutations
+    leave it as it is.
     """
     colours = s.colours[depth]
     members, lanes = colours.shape

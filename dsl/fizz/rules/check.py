@@ -295,7 +295,7 @@ class _Check:
             )
 
     def _lost(self, node: ast.expr, role: RoleInfo) -> None:
-        """Return what a crash takes or leaves are fields of the role."""
+        """Check that a crash takes or leaves fields of the role."""
         given = node.keywords if isinstance(node, ast.Call) else []
         for keyword in given[1:]:
             self.wrong(keyword, "What a crash takes is said once, by ephemeral or by durable.")
@@ -308,7 +308,7 @@ class _Check:
 
     # -- errors -------------------------------------------------------------------------------
     def wrong(self, node: ast.AST, message: str, help: str = "") -> None:
-        """Return what does not fit together, SW153."""
+        """Note an inconsistency, SW153."""
         self.mistakes.add("SW153", message, at=self._at(node), help=help)
 
     def python(self, node: ast.AST, message: str, word: str = "", help: str = "") -> None:

@@ -27,7 +27,7 @@ if GRAIN == "fine":
 
     @on_step
     def fenced_stays_fenced() -> bool:
-        """Return when a client has been told that it is fenced, no leader appends more in
+        """Once a client has been told that it is fenced, no leader appends more in
         its name.
         """
         return all(
@@ -92,7 +92,7 @@ if GRAIN == "fine":
 
     @always
     def told_is_known() -> bool:
-        """Return what a client was told is known to the leader, as soon as that has
+        """The leader knows each answer to a client, as soon as that has
         loaded its log.
         """
         return all(

@@ -68,7 +68,7 @@ def kafka_18464(now: Metadata, repeated: bool) -> bool:
 
 @mutant(id_after_decision)
 def kafka_18660(coordinator: Coordinator) -> ProducerId:
-    """Return when epochs ran out, EndTxn is answered with the old id."""
+    """EndTxn is answered with the old id when epochs ran out."""
     return current(coordinator.metadata)
 
 
@@ -130,7 +130,7 @@ def kafka_18575(self: Partition, batch: Batch) -> bool:
 # -- consumers -----------------------------------------------------------------------------------
 @mutant(limit)
 def reads_to_the_end(partition: Partition, isolation: Isolation) -> int:
-    """Return who reads what is committed gets what is above the last stable offset, too."""
+    """A read_committed consumer also gets records above the last stable offset."""
     return len(partition.log)
 
 

@@ -82,7 +82,7 @@ if LOG != "none":
 
     @always
     def durable() -> bool:
-        """Return what a client was told is committed stays."""
+        """A commit that a client was told of stays."""
         return all(
             has(name, key)
             for what, name in history.events
@@ -102,7 +102,7 @@ if LOG != "none":
 
     @always
     def abort_leaves_nothing() -> bool:
-        """Return what a client was told is aborted is not there."""
+        """A transaction that a client was told is aborted leaves nothing."""
         return all(
             not has(name, key)
             for what, name in history.events

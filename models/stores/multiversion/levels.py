@@ -11,7 +11,7 @@ if LEVEL == "parallel-si":
 
     @always
     def parallel_si() -> bool:
-        """Return what was seen of others is seen whole; no two that write the same key miss each
+        """Transactions are seen whole; no two that write the same key miss each
         other.
         """
         return anomaly("parallel-si") == ""
@@ -51,7 +51,7 @@ if LEVEL == "serializable":
 
 @always
 def reads_own_writes() -> bool:
-    """Return where a transaction has written a key, it reads what it wrote last."""
+    """A transaction that has written a key reads its own last write."""
     return all(
         consistent_inside(history.ops[name][:]) for name in ALL_TRANSACTIONS if name in history.ops
     )

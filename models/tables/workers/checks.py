@@ -92,5 +92,5 @@ def pairs_changed(op: Operation, version: int) -> bool:
 # -- mutants ---------------------------------------------------------------------------------------
 @mutant(is_published)
 def no_look_up(op: Operation, version: int) -> bool:
-    """Return who tries again after a failure does not ask whether it was one (before 1.2.0)."""
+    """A retry does not check whether the failure was one (before 1.2.0)."""
     return False

@@ -74,7 +74,7 @@ class Committer(Worker):
             self.build_on(latest())
 
     def ended(self) -> None:
-        """Return who wrote the committable may go on."""
+        """Let the writer of the committable continue."""
         for worker in (*writers, *compactors):
             if worker.op.file == self.op.file:
                 if INDEXED and index.holder == worker:

@@ -108,7 +108,7 @@ def ask(about: ResourceManager, ballot: int = any_of(range(1, BALLOTS))) -> None
 
 @action
 def propose(about: ResourceManager, ballot: int = any_of(range(1, BALLOTS))) -> None:
-    """Return what a majority accepted last, or to abort where it accepted nothing."""
+    """Propose the value that a majority accepted last, or to abort where it accepted none."""
     require(not any(Propose(about, ballot, vote) in network.sent for vote in VOTES))
     heard = [promise for a in acceptors[about.index] for promise in promises(a, ballot)]
     latest = any_of([max(m.accepted for m in some) for some in majorities(heard)])

@@ -82,7 +82,7 @@ class Leader(Role):
 
     @action
     def propose(self, value: int = any_of(range(VALUES))) -> None:
-        """Return what the latest vote of a quorum says, or anything where there is none."""
+        """Propose the value of a quorum's latest vote, or any value where there is none."""
         require(all(not isinstance(m, Propose) or m.ballot != self.index for m in network.sent))
         promised = [m for m in network.sent if isinstance(m, Promise) and m.ballot == self.index]
         any_of([why for quorum in quorums() for why in reasons(quorum, promised, value)])

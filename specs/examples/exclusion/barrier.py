@@ -28,7 +28,7 @@ barrier = Barrier()
 
 @on_step
 def all_or_none() -> bool:
-    """Return who waits goes on waiting while somebody is not there."""
+    """A process at the barrier waits until all have arrived."""
     all_had_come = old(all(p.waits for p in processes))
     return all_had_come or all(p.waits or not old(p.waits) for p in processes)
 

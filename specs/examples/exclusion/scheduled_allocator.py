@@ -62,7 +62,7 @@ class Client(Role):
 
     @action(fair="weak")
     def give_back_all(self) -> None:
-        """Return who waits for nothing more is to give back in the end."""
+        """A client that waits for nothing more gives its resources back in the end."""
         require(self.held and not self.waiting)
         self.held = set()
 

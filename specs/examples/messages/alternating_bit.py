@@ -94,7 +94,7 @@ def short_queues() -> bool:
 
 @always
 def under_way_is_what_was_sent() -> bool:
-    """Return what travels with the sender's bit is its value; anything else is older."""
+    """Messages with the sender's bit carry its value; others are older."""
     return all(value == sender.value for bit, value in line.values if bit == sender.bit)
 
 

@@ -95,7 +95,7 @@ def detected_is_true() -> bool:
 
 @always
 def why_it_is_true() -> bool:
-    """Return who the token has passed is passive, or it is black, or somebody before it is."""
+    """Nodes that the token has passed are passive, or it is black, or a node before it is."""
     return (
         not any(node.active for node in nodes[token.at + 1 :])
         or any(node.colour == "black" for node in nodes[: token.at + 1])

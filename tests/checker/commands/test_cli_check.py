@@ -187,7 +187,7 @@ def test_the_report_says_which_guard_stopped_an_action(capsys: pytest.CaptureFix
     line = COUNTER[: COUNTER.index("require(self.n < 0)")].count("\n") + 1
 
     assert 0 == code
-    assert f"never: `require(self.n < 0)` (counter.py:{line}) stopped it in every state" in (
+    assert f"never: `require(self.n < 0)` (counter.py:{line}) was false in every state" in (
         capsys.readouterr().out
     )
 

@@ -20,7 +20,7 @@ DIE_HARD = str(ROOT / "models/toys/die_hard.py")
 
 @pytest.fixture(autouse=True)
 def _no_waiting() -> Iterator[None]:
-    """Return what waits is ended; without this the tests would be, much later."""
+    """End waiting processes, before the limit of a test does."""
     signal.alarm(60)
     yield
     signal.alarm(0)

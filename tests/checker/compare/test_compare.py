@@ -99,7 +99,7 @@ def test_a_step_with_one_way_to_take_it_is_taken_so_and_said(tmp_path: Path) -> 
     assert () == crossing.broken
     assert ((2, "letter=Letter(stamp=1)"),) == crossing.otherwise
     assert ["Box#0.seen"] == [change.place for change in crossing.ends]
-    assert "Step 2 is taken otherwise there: letter=Letter(stamp=1)." in text
+    assert "Step 2 has a different outcome there: letter=Letter(stamp=1)." in text
     assert "at the end no property is false there, but Box#0.seen 0 → 1." in text
 
 
@@ -258,9 +258,7 @@ def test_the_report_as_markdown(tmp_path: Path) -> None:
     text = markdown_of(found, "statewalk compare lock.py")
 
     assert "| `alone` | violated at 2 | holds · fixed |" in text
-    assert (
-        "With RULE=locked step 2 is not possible: `require(not any(p.inside for p in ps))`" in text
-    )
+    assert "With RULE=locked step 2 is disabled: `require(not any(p.inside for p in ps))`" in text
     assert "`statewalk compare lock.py`" in text
 
 
@@ -389,7 +387,7 @@ def test_a_step_is_not_refused_on_some_of_the_ways(
     assert possible is to_dict(found)["versus"][0]["counterexamples_of_base"][0]["possible"]
     if possible is None:
         assert 64 == crossing.most
-        assert "Whether step 2 is possible with RULE=new is not known" in markdown_of(found, "")
+        assert "Step 2 may be disabled with RULE=new: only 64" in markdown_of(found, "")
 
 
 def test_each_way_of_the_last_step_is_judged(tmp_path: Path) -> None:

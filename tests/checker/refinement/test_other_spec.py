@@ -95,7 +95,7 @@ def written(folder: Path, other: str, text: str, most: int, by: int = 1) -> str:
     [(3, 1, "holds"), (5, 1, "holds"), (6, 1, "unknown"), (3, 3, "violated"), (9, 9, "violated")],
 )
 def test_its_own_bound_holds(tmp_path: Path, most: int, by: int, verdict: str, engine: str) -> None:
-    """Return what is known of it decides; nothing is decided by what it may do beyond."""
+    """Known behaviors decide; unknown ones decide nothing."""
     spec = written(tmp_path, "other.fizz", ENDLESS, most, by)
     run = check(spec, engine=engine)
 

@@ -100,7 +100,7 @@ def test_a_text_spec_shows_its_variables(tmp_path: Path) -> None:
 def test_named_steps_that_are_not_possible(model: Any) -> None:
     guided = follow(model, read_steps("count_up"))
 
-    assert "`require(self.count < LIMIT)` stops it, with self.count = 2 · LIMIT = 2" in guided.why
+    assert "`require(self.count < LIMIT)` is false, with self.count = 2 · LIMIT = 2" in guided.why
 
 
 def test_the_report_of_a_deadlock(
@@ -214,8 +214,8 @@ def test_a_guard_that_is_true_is_not_blamed_for_a_step_that_does_nothing(
     shown = " ".join(capsys.readouterr().out.split())
 
     assert 0 == code, shown
-    assert "A (continued): where no guard stops it, it does nothing, which is no step" in shown
-    assert "Gone: where no guard stops it, it does nothing, which is no step" in shown
+    assert "A (continued): where its guards hold, it changes nothing, which is no step" in shown
+    assert "Gone: where its guards hold, it changes nothing, which is no step" in shown
 
 
 def test_what_stops_a_run_is_a_guard_or_that_it_would_do_nothing(tmp_path: Path) -> None:
