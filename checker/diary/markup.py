@@ -97,9 +97,13 @@ def _breakable(text: str) -> str:
     return _BREAKS.sub("<wbr>", escape(text))
 
 
+def anchor(title: str) -> str:
+    """Return the id of a heading, as GitHub forms it."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
 def _heading(tokens: Sequence[Token], at: int, *_: object) -> str:
-    title = re.sub(r"[^\w\- ]", "", tokens[at + 1].content.lower()).replace(" ", "-")
-    return f'<{tokens[at].tag} id="{escape(title)}">'
+    return f'<{tokens[at].tag} id="{escape(anchor(tokens[at + 1].content))}">'
 
 
 def _aligned(tokens: Sequence[Token], at: int, *_: object) -> str:
@@ -109,7 +113,7 @@ def _aligned(tokens: Sequence[Token], at: int, *_: object) -> str:
 
 
 def in_diary(target: str) -> str | None:
-    """Return entries lead to their pages; what is outside of the diary is no part of the site."""
+    """Return the page of an entry; None for a target outside of the diary."""
     try:
         parts = urlsplit(target)
     except ValueError:  # such as http://[

@@ -10,7 +10,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from html import escape
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from statewalk.checker.diary.entry import DATED, copy_pinned, text_of
-from statewalk.checker.diary.markup import markdown, to_html
+from statewalk.checker.diary.markup import anchor, markdown, to_html
 from statewalk.checker.machine.files import write_text
 from statewalk.checker.page.html import asset, hashed
 
@@ -76,7 +76,7 @@ def _index(played: Sequence[Played]) -> str:
         'aria-label="Search the entries"> <span aria-live="polite"></span></p>'
         f'<ol class="entries">{rows}</ol></article>'
         f'<script type="application/json" id="words">{words}</script>'
-        f"<script>{script()}</script>"
+        f"<script>{script('search')}</script>"
     )
 
 
@@ -108,7 +108,8 @@ def _page(title: str, found: Sequence[Entry], at: int | None, body: str) -> str:
 
 def page(title: str, brand: str, links: str, what: str, body: str) -> str:
     """Return a page: the ``links`` to all are beside it, or fold where there is no room."""
-    policy = f"default-src 'none'; style-src '{hashed(_style())}'; script-src '{hashed(script())}'"
+    scripts = " ".join(f"'{hashed(script(name))}'" for name in ("search", "find", "copy"))
+    policy = f"default-src 'none'; style-src '{hashed(_style())}'; script-src {scripts}"
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
@@ -126,9 +127,9 @@ def _style() -> str:
 
 
 @cache
-def script() -> str:
-    """Return the search."""
-    return (_ASSETS / "search.js").read_text(encoding="utf-8")
+def script(name: str) -> str:
+    """Return a script: ``search`` of a diary, ``find`` of all pages, or ``copy`` for blocks."""
+    return (_ASSETS / f"{name}.js").read_text(encoding="utf-8")
 
 
 NAME = "statewalk"
@@ -185,16 +186,24 @@ def write(folder: Path, site: Path) -> Path:
     specs = [file for file in (folder / "diary").glob("*/*") if file.suffix in _SPECS]
     specs += folder.glob("*/*.ipynb")
     known = {one.source for one in pages} | {file.relative_to(folder) for file in specs}
+    words = {title for p in pages if p.source == WORDS for title in _HEADING.findall(p.text)}
     for file in specs:
         copied = site / file.relative_to(folder)
         copied.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, copied)
     for one in pages:
         text = str(markdown({}, partial(_link, one, known)).render(one.text))
+        contents = _contents(text)
+        if one.source != WORDS:
+            text = _with_words(text, one, words)
         if one.source == Path("README.md"):
-            text = text.replace("</h1>", f"</h1>{_search(pages)}", 1)
+            text, contents = text.replace("</h1>", f"</h1>{_search(pages)}", 1), ""
         top = os.path.relpath(".", one.target.parent)
-        body = f"<article>{text}</article>"
+        near = [p for p in pages if p.source.parent == one.source.parent]
+        body = (
+            f'{contents}<article>{text}</article><nav class="around">{_neighbours(near, one)}</nav>'
+            f"<script>{script('copy')}</script>"
+        )
         file = site / one.target
         file.parent.mkdir(parents=True, exist_ok=True)
         brand = f'<a class="brand" href="{top}/index.html">{NAME}</a>'
@@ -238,13 +247,71 @@ def _row(one: Page, here: Page) -> str:
 
 
 def _search(pages: Sequence[Page]) -> str:
-    rows = "".join(
-        f'<li><a href="{one.target.as_posix()}">{escape(one.title)}</a></li>' for one in pages
-    )
-    words = json.dumps([one.text.lower() for one in pages]).replace("<", "\\u003c")
+    found = [section for one in pages for section in _sections(one)]
+    sections = json.dumps(found, ensure_ascii=False).replace("<", "\\u003c")
     return (
         '<p class="search" hidden><input type="search" placeholder="Search the pages" '
         'aria-label="Search the pages"> <span aria-live="polite"></span></p>'
-        f'<ol class="entries found">{rows}</ol>'
-        f'<script type="application/json" id="words">{words}</script><script>{script()}</script>'
+        '<ol class="entries found"></ol>'
+        f'<script type="application/json" id="sections">{sections}</script>'
+        f"<script>{script('find')}</script>"
     )
+
+
+def _sections(one: Page) -> Iterator[dict[str, str]]:
+    """Yield the sections of a page as the search shows them: where they are, and their text."""
+    parts = re.split(r"^#{2,3} +(.*)$", _FENCE.sub("", one.text), flags=re.MULTILINE)
+    for heading, text in zip(["", *parts[1::2]], parts[::2], strict=True):
+        title = heading.replace("`", "")
+        leads = one.target.as_posix() + (f"#{anchor(title)}" if title else "")
+        plain = " ".join(_MARKS.sub(" ", re.sub(r"^# .*$", "", text, flags=re.M)).split())
+        yield {"leads": leads, "title": one.title, "heading": title, "text": plain}
+
+
+def _contents(text: str) -> str:
+    """Return links to the sections of a rendered page; empty where there are few."""
+    for tag in ("h2", "h3"):
+        found = re.findall(rf'<{tag} id="(.*?)">(.*?)</{tag}>', text)
+        if len(found) > 2:
+            rows = "".join(
+                f'<li><a href="#{name}">{re.sub("<.*?>", "", title)}</a></li>'
+                for name, title in found
+            )
+            folded = f"<details><summary>On this page</summary><ol>{rows}</ol></details>"
+            return f'<nav class="here">{folded}<b>On this page</b><ol>{rows}</ol></nav>'
+    return ""
+
+
+def _neighbours(pages: Sequence[Page], one: Page) -> str:
+    """Return links to the pages of the section before and after."""
+    at, links = pages.index(one), ""
+    for word, other in (("Previous", at - 1), ("Next", at + 1)):
+        if 0 <= other < len(pages):
+            near = pages[other]
+            links += f'<a href="{near.target.name}"><small>{word}</small>{escape(near.title)}</a>'
+    return links
+
+
+def _with_words(text: str, one: Page, words: set[str]) -> str:
+    """Link each word of the language to its reference, where a page has it first."""
+    leads = Path(os.path.relpath(Page(WORDS, "").target, one.target.parent)).as_posix()
+    left = set(words)
+
+    def linked(found: re.Match[str]) -> str:
+        name = (found[2] or "").replace("<wbr>", "")
+        if found[1] or name not in left:
+            return found[0]
+        left.discard(name)
+        return f'<a class="word" href="{leads}#{anchor(name)}">{found[0]}</a>'
+
+    return _CODE.sub(linked, text)
+
+
+WORDS = Path("reference/words.md")
+_HEADING = re.compile(r"^### +(\w+)$", re.MULTILINE)
+_FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+_MARKS = re.compile(r"[`*|>]|<!--.*?-->|\]\(.*?\)|\[|:?-{3,}:?")
+_CODE = re.compile(
+    r"(<a\b.*?</a>|<h\d.*?</h\d>|<pre.*?</pre>)|<code>@?((?:\w|<wbr>)+)(?:\([^<]*\))?</code>",
+    re.DOTALL,
+)

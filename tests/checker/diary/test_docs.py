@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -79,6 +80,25 @@ def test_a_folder_becomes_a_site(tmp_path: Path) -> None:
     assert 'href="00/a.py"' in (tmp_path / "site/diary/00-a.html").read_text("utf-8")
     assert "The guide</a>" in text
     assert text.index("Second</a>") < text.index("First</a>")  # as the README links to them
+
+
+def test_a_page_has_contents_neighbours_and_links_to_words(tmp_path: Path) -> None:
+    folder = small(tmp_path / "docs")
+    (folder / "reference").mkdir()
+    (folder / "reference/words.md").write_text("# Words\n\n### any_of\n\n### init\n")
+    text = "# First\n\n`any_of(x)` `any_of` `other`\n\n## A\n\n## B\n\nFind *me*.\n\n## C\n"
+    (folder / "how-to/first.md").write_text(text)
+    index = site.write(folder, (tmp_path / "site").resolve()).read_text("utf-8")
+
+    page = (tmp_path / "site/how-to/first.html").read_text("utf-8")
+
+    assert [] == broken(tmp_path / "site")
+    assert '<li><a href="#b">B</a></li>' in page
+    assert '<a href="second.html"><small>Previous</small>Second</a>' in page
+    assert 1 == page.count('href="../reference/words.html#any_of"')
+    found = json.loads(re.findall(r'id="sections">(.*?)</script>', index)[0])
+    wanted = {"leads": "how-to/first.html#b", "title": "First", "heading": "B", "text": "Find me ."}
+    assert wanted in found
 
 
 CASES = [slow(ROOT / "docs")]
