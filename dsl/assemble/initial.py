@@ -202,7 +202,7 @@ class InitialStates:
         return state
 
     def _fix(self, states: list[dict[Path, Any]]) -> dict[Path, Any]:
-        """Return fields that no action writes and all initial states agree on become constant."""
+        """Make fields constant that no action writes and all initial states agree on."""
         fixed: dict[Path, Any] = {}
         for key in sorted(self.constant):
             field = self.fields[key]

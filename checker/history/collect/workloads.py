@@ -75,7 +75,7 @@ def _application(application: Application) -> Callable[[random.Random, Shape, in
 
 
 def _partners(*steps: str) -> Callable[[random.Random, Shape, int], Plan]:
-    """Return two sessions meet over two keys of their own: x and y, or y and x, by who it is."""
+    """Let two sessions meet over two keys of their own: x and y, or y and x, by who it is."""
 
     def plan(rng: random.Random, shape: Shape, session: int) -> Plan:
         x = 2 * (session // 2)

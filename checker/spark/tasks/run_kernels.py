@@ -227,7 +227,7 @@ def widen_links(narrow, first, ordinal_bits, kept_bits, links):
 
 @kernel
 def number_rows(rows, table, known, codes):
-    """Return number different rows in the order they come; how many, or -1 when there is no
+    """Number different rows in the order they come; how many, or -1 when there is no
     more room.
 
     Shapes:     rows (n, B) uint64; table (power of two,) int32, 0 empty; known (room, B) uint64,
