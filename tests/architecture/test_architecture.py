@@ -9,6 +9,7 @@ import pytest
 
 from tests.architecture.clocks import clocks_without_a_reason, reasons_without_a_clock
 from tests.architecture.entering import ENTERS
+from tests.architecture.report import structure
 from tests.architecture.rules import (
     MAX_FILE_LINES,
     MAX_FILES,
@@ -334,3 +335,21 @@ def plant(root: Path, files: Files) -> None:
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, encoding="utf-8")
+
+
+def test_the_structure_is_one_line(tmp_path: Path) -> None:
+    files = {
+        "dsl/x/a.py": "from statewalk.dsl.y.b import f",
+        "dsl/y/b.py": "",
+        "checker/z/c.py": "from statewalk.dsl.x.a import g\nfrom statewalk.dsl.y import b",
+        "checker/z/d.py": "from statewalk.checker.z import c",
+        "checker/z/e.py": "from statewalk.checker.z import d, f",
+        "checker/z/f.py": "from statewalk.checker.z import e",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+
+    found = structure(tmp_path)
+
+    assert "structure: 6 files, 3 folders on 3 floors, 3 arrows, 1 circles" == found
