@@ -31,9 +31,9 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 def _failed(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Give failures before a command runs their own exit code, as Python ends
-    with 1.
-    """
+    """Give failures before a command runs their own exit code, as Python ends with 1."""
+    if issubclass(kind, KeyboardInterrupt):  # it came before `handle`
+        _leave(0, None)
     sys.__excepthook__(kind, error, trace)
     with suppress(AttributeError, OSError):
         sys.stderr.flush()

@@ -3,6 +3,8 @@
 import json
 import re
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -315,3 +317,23 @@ def test_a_slow_step_within_the_limit_is_not_cut(
 
     assert "holds" == result.of("small").verdict
     assert result.exhaustive
+
+
+def test_an_interrupt_before_signals_are_handled_is_no_internal_error() -> None:
+    text = """
+import sys
+sys.orig_argv = ["python", "-m", "statewalk"]
+class Interrupts:
+    def find_spec(self, name, path=None, target=None):
+        if name == "statewalk.checker.machine.signals":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupts())
+import statewalk
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", text], capture_output=True, text=True, check=False, timeout=60
+    )
+
+    assert (3, "\nstatewalk: interrupted before there was a result\n") == (
+        done.returncode, done.stderr,
+    )  # fmt: skip

@@ -51,7 +51,7 @@ def warned(folder: Path, text: str = SPEC, **given: Any) -> list[str]:
         text.replace("from statewalk", "from typing import Literal\nfrom statewalk", 1)
     )
     found = load(folder / "spec.py", given).warnings
-    return [w.message.split()[0] for w in found if w.code == "SW612"]
+    return [w.message.split()[1] for w in found if w.code == "SW612"]
 
 
 @pytest.mark.parametrize(
