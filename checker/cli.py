@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from statewalk.checker.commands import COMMANDS, GROUPS, SUPERVISED
 from statewalk.checker.commands.release import VERSION
@@ -31,6 +31,10 @@ COLLECT_AFTER = (50_000, 20, 100)
 _PASSWORD = re.compile(
     r"(\w://[^\s:/@]*:|\bpassword\s*=\s*)('[^']*'|\S+(?=@)|[^\s&]+)", re.IGNORECASE
 )
+# Of a help text: what opens a section, options, commands.
+_HEADINGS = re.compile(r"^(?: {2}[A-Z][a-z ]+$|[A-Za-z][^\n]*:$|usage:)", re.MULTILINE)
+_OPTIONS = re.compile(r"(?<![\w-])--?[a-z][a-z-]*")
+_COMMANDS = re.compile(r"(?<=^    )[a-z]+(?=  )", re.MULTILINE)
 _stop = signals.Stop()
 # Nothing here multiplies matrices, and making threads for it is a tenth of a short check.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -62,6 +66,17 @@ class _Parser(argparse.ArgumentParser):
         streams.warn(f"{self.prog}: {one_line(message)}\n")
         print(f"Try '{self.prog} --help'.", file=sys.stderr)
         sys.exit(MISTAKE)
+
+    def print_help(self, file: Any = None) -> None:
+        """Print the help, in a terminal with headings, options and commands in colour."""
+        from statewalk.checker.report.page import wants_colour
+
+        text = self.format_help()
+        if file is None and wants_colour(sys.stdout):
+            text = _COMMANDS.sub("\033[36m\\g<0>\033[0m", text)
+            text = _HEADINGS.sub("\033[1m\\g<0>\033[0m", text)
+            text = _OPTIONS.sub("\033[36m\\g<0>\033[0m", text)
+        self._print_message(text, file or sys.stdout)
 
 
 def make_parser(only: str | None = None) -> argparse.ArgumentParser:
