@@ -89,6 +89,8 @@ Stamp = tuple[int, int, int, int]  # device, number, size, time of the last chan
 _under_way: list[Reading] = []
 _while_run: dict[str, set[str]] = {}  # module → files opened while it ran, which it does only once
 _unseen_while_run: dict[str, set[str]] = {}  # the same of what else it asked for
+_sought: set[str] = set()  # files that the author's code opened, or tried to
+_ABSENT = "no file"  # the digest of one that was not found: it would be read once it is there
 
 
 def by_name(origins: Mapping[str, str]) -> dict[str, str]:
@@ -153,8 +155,9 @@ class Reading:
             try:
                 with opened(file) as stream:
                     found[file] = file_digest(stream, "sha256").hexdigest()
-            except OSError:  # not there, or not there any more: it said nothing
-                continue
+            except OSError:  # not there, or not there any more
+                if file in _sought:
+                    found[file] = _ABSENT
         # modules outside the spec's folders are compiled by Python itself, without assertions then
         python = {"python -O": str(sys.flags.optimize)} if sys.flags.optimize else {}
         return found | packages | python | ({UNSEEN: ", ".join(sorted(unseen))} if unseen else {})
@@ -240,6 +243,8 @@ def _note(event: str, about: tuple[Any, ...]) -> None:
     for module in running:
         if is_module or module not in FILES:  # a module of a spec runs in each load
             _while_run.setdefault(os.path.abspath(module), set()).add(file)
+    if by_spec:
+        _sought.add(os.path.realpath(file))
     made = flags & os.O_TRUNC or (flags & os.O_CREAT and not os.path.exists(file))
     stamp = _stamp(file)
     for one in _under_way:

@@ -281,6 +281,28 @@ def test_what_was_green_stays_so_when_another_configuration_is_named(
     assert {"holds": "==", "breaks": "=="} == marks(capsys)
 
 
+def test_a_configuration_that_looked_for_a_file_in_vain_is_checked_again(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reads = """N: Constant[int] = 3
+BOUND = N
+if N == 2:
+    try:
+        BOUND = int(Path("bound.txt").read_text())
+    except FileNotFoundError:
+        pass
+"""
+    text = "from pathlib import Path\n" + SPEC.replace("N: Constant[int] = 3\n", reads).replace(
+        "% N", "% BOUND"
+    )
+    (folder / "counter.py").write_text(text + 'config("reads", N=2, expect=holds())\n')
+    assert 0 == main(FAST)
+    (folder / "bound.txt").write_text("9")
+
+    assert 4 == main(FAST)
+    assert "FAIL reads" in capsys.readouterr().out
+
+
 def test_numbers_are_brought_up_to_date(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     old = SPEC.replace("distinct=3", "distinct=1_4").replace("length=3", "length=1") + WRONG
     (folder / "counter.py").write_text(old)
