@@ -174,7 +174,7 @@ class Answers:
         if found.steps is None and not found.all:
             if (far := self._avoiding(path)) is not None:
                 avoids = f"that avoids state {len(path.steps) - 1}"
-                none, way = f"No way to this state {avoids}", f"the shortest way {avoids}"
+                none, way = f"No way to this state {avoids}", f"a shortest trace {avoids}"
                 return self._found(far, Path(far.start), none, way)
             found = another(self.walk, path, interrupted=self.waiting)
         return self._found(found, Path(found.start), "No other last step to this state")
@@ -218,7 +218,7 @@ class Answers:
         return {**drawn(found, path), "said": said}
 
     def _found(
-        self, found: Sought, origin: Path, none: str, way: str = "the shortest way"
+        self, found: Sought, origin: Path, none: str, way: str = "a shortest trace"
     ) -> dict[str, Any]:
         looked = f"{found.states:,} states looked at"
         if found.steps is not None:

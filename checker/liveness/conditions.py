@@ -173,10 +173,10 @@ def why_not(
     found = conditions(model, tuple({label: None for at in moves for label, _ in at}))
     for condition in found:
         if not any(condition.takes(label) for label in steps) and _owed(condition, moves):
-            when = "again and again" if condition.fairness == "strong" else "all along"
+            when = "repeatedly" if condition.fairness == "strong" else "continuously"
             return (
                 f"its cycle is not fair: {condition.label} is {condition.fairness}ly fair, "
-                f"possible {when} and never taken"
+                f"enabled {when}, but never taken"
             )
     return ""
 

@@ -260,7 +260,7 @@ def never_taken(lasso: Lasso) -> tuple[str, ...]:
 
 def _said(found: NotTaken, cycle: tuple[object, ...]) -> str:
     size = max(1, len(cycle))
-    where = "all along" if len(found.enabled_at) == size else "now and then"
+    where = "continuously" if len(found.enabled_at) == size else "repeatedly"
     if found.fairness == "none":
         return f"{found.label}: enabled {where}, not fair"
     return f"{found.label}: enabled {where}, {found.fairness}ly fair"

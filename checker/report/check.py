@@ -110,7 +110,7 @@ def _evidence(page: Page, run: Run) -> None:
         seconds(run.seconds),
     ]
     if evidence.queue:
-        sizes.append(f"{number(evidence.queue)} left to expand")
+        sizes.append(f"{number(evidence.queue)} left on queue")
     if evidence.stopped == "violation":
         sizes.append("stopped at the violation (--keep-going searches on)")
     if shape := bars(evidence.levels):
@@ -289,12 +289,12 @@ def show_violation(
     trace = violation.trace
     way = f"after {plural(trace.length, 'step')}" if trace.length else "in an initial state"
     if trace.loop is None:
-        way += ", the shortest way" if trace.length and shortest else ""
+        way += ", a shortest trace" if trace.length and shortest else ""
     elif trace.loop < trace.length:
         again = plural(trace.length - trace.loop, "step")
         way = f"{plural(trace.loop, 'step')}, then {again} for ever"
     else:
-        way += ", where nothing happens any more"
+        way += ", then stuttering"
     page.flow(
         [("VIOLATED", "bad"), "  "],
         [(violation.property, "head"), f"({violation.of_kind.word})", way],
@@ -340,7 +340,7 @@ def _not_taken(page: Page, violation: Violation) -> None:
         return
     where = "there" if violation.trace.loop == violation.trace.length else "on the cycle"
     page.blank()
-    page.add(f"  possible {where}, and never taken:")
+    page.add(f"  enabled {where}, but never taken:")
     for text in violation.not_taken[:_MAX_NOT_TAKEN]:
         page.add(f"    {text}")
     if len(violation.not_taken) > _MAX_NOT_TAKEN:

@@ -67,9 +67,7 @@ def trace_page(trace: Trace, *, width: int = 100, full: bool = False) -> Page:
         if full and step.completed:
             _state(page, trace, at + 1)
     if trace.loop is not None:
-        again = (
-            "nothing happens any more" if trace.loop == trace.length else f"back to {trace.loop}"
-        )
+        again = "stuttering" if trace.loop == trace.length else f"back to {trace.loop}"
         page.add(" " * 5, ("└─ ", "head"), (again, "head"))
     return page
 

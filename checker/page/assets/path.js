@@ -31,7 +31,7 @@ function labelOf(step) {
 // What comes after the last step of a lasso, and where of that the property is false.
 function foreverOf({ loop, length, truths, property }) {
   if (loop === null) return "";
-  const again = loop === length ? ", then nothing happens any more" : `, of which the last ${length - loop} for ever`;
+  const again = loop === length ? ", then stuttering" : `, of which the last ${length - loop} for ever`;
   const cycle = [...Array(Math.max(1, length - loop)).keys()].map((n) => loop + n);
   const wrong = cycle.filter((at) => (truths || {})[property]?.[at] === false);
   if (!wrong.length) return again;

@@ -49,9 +49,13 @@ def test_what_a_check_finds_is_reproduced(spec: Path, tmp_path: Path) -> None:
         (
             '"weak")\n    def mark',
             '"strong")\n    def mark',
-            "its cycle is not fair: W#0.mark is strongly fair, possible again and again",
+            "its cycle is not fair: W#0.mark is strongly fair, enabled repeatedly",
         ),
-        ("require(self.n == 1)", "require(self.n >= 0)", "mark is weakly fair, possible all along"),
+        (
+            "require(self.n == 1)",
+            "require(self.n >= 0)",
+            "mark is weakly fair, enabled continuously",
+        ),
         ("w.m == 1", "w.n == 1", "e holds of it now"),
         ("def e()", "def f()", "the spec has no such e"),
         ("return w.m == 1", "return 1 // w.m == 1", "e raises ZeroDivisionError"),

@@ -1,4 +1,4 @@
-"""The states that a search that ends early has left to expand: each that was found, once."""
+"""The queue of a search that ends early: each state that was found and not expanded, once."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def test_what_is_not_fair_here_need_not_happen(shop: Path, engine: str) -> None:
 
     assert (1, 1) == (trace.length, trace.loop)
     assert "seen as job, whose served it violates" in text
-    assert "Shop#0.sell: enabled all along, not fair" in text
+    assert "Shop#0.sell: enabled continuously, not fair" in text
     assert replay(trace, shop).reproduced
 
 
