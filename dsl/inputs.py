@@ -226,8 +226,9 @@ def _note(event: str, about: tuple[Any, ...]) -> None:
         file = os.path.abspath(name)
     except (OSError, ValueError):  # no current folder, no name of a file
         return
-    is_module = event == "import" or f"{os.sep}__pycache__{os.sep}" in file
-    if is_module and event == "open":
+    is_compiled = f"{os.sep}__pycache__{os.sep}" in file
+    is_module = event == "import" or is_compiled or importing
+    if is_compiled and event == "open":
         try:
             file = source_from_cache(file)
         except ValueError:

@@ -29,6 +29,7 @@ from statewalk.dsl.source.texts import (
     Source,
     check_hidden_types,
     file_of,
+    from_texts,
     is_ours,
     is_spec_module,
     lies_with,
@@ -131,7 +132,7 @@ class Loading:
         """Run the main module and what it imports."""
         path = Path(source.path)
         _, package = place_in_packages(path)
-        with searching(self.root):
+        with searching(self.root), from_texts():
             self.run(source, f"{package}.{path.stem}" if package else path.stem, package)
         if self.declared.mutants:
             names = [mutant.name for mutant in self.declared.mutants if mutant.name]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import py_compile
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -116,6 +118,19 @@ def test_a_file_that_is_not_found_belongs_to_it(folder: Path) -> None:
 
     assert without[name] == "no file"
     assert {name} == {n for n, digest in origins().items() if digest != without[n]}
+
+
+def test_a_helper_is_taken_from_its_text(folder: Path) -> None:
+    """Python knows what it has compiled by length and time."""
+    helper = folder / "../away/timed.py"
+    helper.write_text("LIMIT = 3")
+    os.utime(helper, (1_000_000_000, 1_000_000_000))
+    py_compile.compile(str(helper))
+    helper.write_text("LIMIT = 4")
+    os.utime(helper, (1_000_000_000, 1_000_000_000))
+    (folder / "spec.py").write_text(SPEC.format("from timed import LIMIT"))
+
+    assert check("spec.py", engine="reference").counts.distinct == 5
 
 
 def test_a_folder_that_moved_is_the_same(tmp_path: Path, folder: Path) -> None:
