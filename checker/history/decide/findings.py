@@ -29,6 +29,7 @@ class Scan:
     reads: Ints
     writes: Ints
     findings: list[Finding]
+    lasting: Ints | None = None  # of each row in the order of `codes`, the next that did not fail
 
     def elements(self, row: int) -> Ints:
         """Return the elements that a list read, a row of `reads`, has from others."""
@@ -59,15 +60,14 @@ def lookup(work: Scan, key: Ints, value: Ints, codes: Ints, index: Ints) -> Ints
     code = key * len(work.history.values) + value
     at = np.minimum(np.searchsorted(codes, code), len(codes) - 1)
     found = np.where((codes[at] == code) & (value != 0), index[at], -1)
-    status, writes = work.history.status, work.writes
-    for x in np.flatnonzero((found >= 0) & (status[writes[found, 0]] == FAIL)).tolist():
-        q = int(at[x])
-        while q < len(codes) and codes[q] == code[x]:
-            if status[writes[index[q], 0]] != FAIL:
-                found[x] = index[q]  # the first: a transaction's last write of a value is there
-                break
-            q += 1
-    return found
+    if work.lasting is None:
+        failed = work.history.status[work.writes[index, 0]] == FAIL
+        rows = np.where(failed, len(codes), np.arange(len(codes)))
+        work.lasting = np.minimum.accumulate(rows[::-1])[::-1]
+    # the first that did not fail: a transaction's last write of a value is there
+    other = np.minimum(work.lasting[at], len(codes) - 1)
+    better = (found >= 0) & (work.lasting[at] < len(codes)) & (codes[other] == code)
+    return np.where(better, index[other], found)
 
 
 def bad_source(work: Scan, row: int, write: int) -> None:

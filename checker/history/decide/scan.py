@@ -262,24 +262,28 @@ def _info_in_lists(work: Scan) -> Ints:
 def _internal(work: Scan, code: int, q: int) -> None:
     """One finding of the kernel, named: internal, future-read or non-repeatable."""
     t, k, v = work.at(q)[0], work.ops[q, 1], work.ops[q, 2]
-    mine = [p for p in range(work.first[t], work.first[t + 1]) if work.ops[p, 1] == k]
-    later = [p for p in mine if p > q and 1 <= work.ops[p, 0] <= APPEND and work.ops[p, 2] == v]
-    before = [p for p in mine if p < q]
-    if later and work.ops[q, 0] != LIST:
+    first = int(work.first[t])
+    mine = first + np.flatnonzero(work.ops[first : work.first[t + 1], 1] == k)
+    later, before = mine[mine > q], mine[mine < q]
+    what = work.ops[later]
+    later = later[(what[:, 0] >= 1) & (what[:, 0] <= APPEND) & (what[:, 2] == v)]
+    if len(later) and work.ops[q, 0] != LIST:
         work.say(
-            "future-read", [q, later[0]], f"{work.told(q)} returns what it only writes afterwards"
+            "future-read",
+            [q, int(later[0])],
+            f"{work.told(q)} returns what it only writes afterwards",
         )
     elif code == kernels.DIFFER:
         work.say(
             "non-repeatable",
-            [before[0], q],
-            f"{work.told(before[0])}, then {work.told(q)}, without writing between",
+            [int(before[0]), q],
+            f"{work.told(int(before[0]))}, then {work.told(q)}, without writing between",
             refutes="read-atomic",
         )
     else:
         work.say(
             "internal",
-            [*before[-1:], q],
+            [*before[-1:].tolist(), q],
             f"{work.told(q)} does not return the transaction's own last write",
         )
 

@@ -143,7 +143,8 @@ def scan(
                 continue
             length = -1
             if is_list[k] == 1:
-                length = _outside(ops, first[t], q, items, own)
+                start = first[t] if seen[k, 0] == t else q  # without a look where it wrote none
+                length = _outside(ops, start, q, items, own)
                 if length < 0:
                     _report(found, sizes, OWN_LIST, q)
                     continue
