@@ -147,7 +147,9 @@ def runs_in(folder: str) -> list[list[str]]:
     return [run for run in found if run]
 
 
-def in_processes(asked: Asked, runs: Sequence[Sequence[str]], jobs: int) -> Iterator[Conformance]:
+def in_processes(
+    asked: LogCheck, runs: Sequence[Sequence[str]], jobs: int
+) -> Iterator[Conformance]:
     """Yield what becomes of many runs, in their order, from ``jobs`` processes."""
     spawn = multiprocessing.get_context("spawn")  # threads do not survive a fork
     parts = [runs[at::jobs] for at in range(jobs)]
@@ -158,7 +160,7 @@ def in_processes(asked: Asked, runs: Sequence[Sequence[str]], jobs: int) -> Iter
 
 
 @dataclass(frozen=True)
-class Asked:
+class LogCheck:
     """The ingredients of a question to another process."""
 
     spec: str

@@ -17,11 +17,11 @@ from statewalk.checker.contract.search import (
     ASSERTION,
     DEADLOCK,
     NO_ERROR,
-    Counts,
     Engine,
     Exploration,
     Finding,
     Pass,
+    SearchCounts,
     SearchOptions,
 )
 from statewalk.checker.engines.hidden import HiddenRead, Hiding
@@ -86,7 +86,7 @@ def passed(
     except (Endless, HiddenRead) as said:
         raise said.error from None
     except CutShort as cut:
-        none = Counts(0, 0, 0, 0)
+        none = SearchCounts(0, 0, 0, 0)
         found = Exploration(name, none, (), (), (), {}, {}, False, cut.reason, 0.0)
         found = cut_short(found, cut)
     found = ended(found)

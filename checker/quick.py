@@ -85,7 +85,7 @@ def explore(model: Model, options: SearchOptions) -> Exploration | None:
     for state in model.initial_states:
         layout.row(state)
     learned.contribute_all()
-    search = Search(
+    search = QuickSearch(
         model, options, layout, Repeats(model), programs=programs, learned=learned, roots=roots
     )
     try:
@@ -96,7 +96,7 @@ def explore(model: Model, options: SearchOptions) -> Exploration | None:
 
 
 @dataclass(kw_only=True)
-class Search(reference.Search):
+class QuickSearch(reference.Search):
     """The state of such a search."""
 
     programs: Programs

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from statewalk.checker.conform.followed import Followed, Level, Link, Spot, Trail
+from statewalk.checker.conform.followed import Followed, Frontier, Link, Spot, Trail
 from statewalk.checker.conform.follower import Follower
 
 
@@ -73,14 +73,14 @@ def _next(follower: Follower, spot: Spot, hidden: int) -> Iterator[tuple[Spot, i
 
 def _keep(followed: Followed, way: list[_Place]) -> None:
     """Put the behaviour into levels, as if nothing else had been possible."""
-    levels = [Level({way[0].spot: None}, clean=Trail({way[0].spot: None}))]
+    levels = [Frontier({way[0].spot: None}, clean=Trail({way[0].spot: None}))]
     for place in way[1:]:
         assert place.link is not None
         if place.link[2] is None:
             levels[-1].went[place.spot] = levels[-1].clean.went[place.spot] = place.link
         else:
             came: dict[Spot, Link | None] = {place.spot: place.link}
-            levels.append(Level(came, clean=Trail(dict(came))))
+            levels.append(Frontier(came, clean=Trail(dict(came))))
     followed.levels = levels
     followed.first = True
     followed.widest = 1

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from statewalk.checker.conform.deep import go_deep
 from statewalk.checker.conform.fits import Fields
-from statewalk.checker.conform.followed import Followed, Level, Limits, Marks
+from statewalk.checker.conform.followed import Followed, Frontier, Limits, Marks
 from statewalk.checker.conform.follower import Follower
 from statewalk.checker.conform.steps import Steps
 from statewalk.checker.machine.watch import CutShort
@@ -32,7 +32,7 @@ def follow(
     """Follow a log as far as the spec goes that way; ``steps`` are those that are known already."""
     steps = steps or Steps(model)
     marks = Marks(len(steps.invariants) + len(steps.of_steps))
-    first = Level()
+    first = Frontier()
     for state in model.initial_states:
         spot = (order.first(), steps.number(state))
         first.came[spot] = None

@@ -111,7 +111,7 @@ class Trail:
 
 
 @dataclass(slots=True)
-class Level(Trail):
+class Frontier(Trail):
     """The possible states after so many events, and the ways there; ``clean`` says
     the same of the behaviours that violate nothing. ``bits`` are those of `Marks`.
     """
@@ -121,7 +121,7 @@ class Level(Trail):
     ways: dict[Spot, int] = field(default_factory=dict)
     cut: bool = False
 
-    def forget(self, following: Level) -> bool:
+    def forget(self, following: Frontier) -> bool:
         """Forget what leads to nothing in the level that follows; whether there was such."""
         forgotten = self.clean.keep(following.clean.parents())
         return self.keep(following.parents()) or forgotten
@@ -143,7 +143,7 @@ class Followed:
     order: Order
     steps: Steps
     fields: Fields
-    levels: list[Level]
+    levels: list[Frontier]
     limits: Limits
     hidden: tuple[Action, ...] = ()
     undecided: str = ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from statewalk.checker.conform.fits import actions_of, choices_differ
-from statewalk.checker.conform.followed import MANY, Followed, Level, Marks, Spot
+from statewalk.checker.conform.followed import MANY, Followed, Frontier, Marks, Spot
 from statewalk.checker.contract.search import Step
 from statewalk.dsl.values.stored import ABSENT, same
 
@@ -93,7 +93,7 @@ class Follower:
         while at >= 0 and levels[at].forget(levels[at + 1]):
             at -= 1
 
-    def note_broken(self, level: Level) -> None:
+    def note_broken(self, level: Frontier) -> None:
         """Note the properties that no behaviour so far leaves unbroken, and where each behaviour
         violates some property those of which it may be one.
         """
@@ -110,7 +110,7 @@ class Follower:
             names = [prop.name for at, prop in enumerate(props) if marks.violated(bits, at)]
             followed.spoiled = dict.fromkeys(names, followed.accepted)
 
-    def widen(self, level: Level) -> bool:
+    def widen(self, level: Frontier) -> bool:
         """Add what hidden steps lead to, one step on at a time: so each bit comes to a spot by as
         few as it can. Whether that could be done.
         """
@@ -152,7 +152,7 @@ class Follower:
         old, new = map(self.followed.content, (before, after))
         return any(not same(old.get(path, ABSENT), new.get(path, ABSENT)) for path in self.watched)
 
-    def reach(self, level: Level, spot: Spot, after: Spot, step: Step, bits: int) -> int:
+    def reach(self, level: Frontier, spot: Spot, after: Spot, step: Step, bits: int) -> int:
         """Note a hidden step; which bits it is the first to bring to where it leads."""
         broken, known = self.followed.steps.broken(spot[1], after[1]), level.bits.get(after, 0)
         new = self.marks.after(bits, broken) & ~known
@@ -164,7 +164,7 @@ class Follower:
             level.bits[after] = known | new
         return new
 
-    def count(self, level: Level, edges: dict[Spot, set[Spot]]) -> None:
+    def count(self, level: Frontier, edges: dict[Spot, set[Spot]]) -> None:
         """Count the behaviours that lead to each spot; hidden steps in circles: endless."""
         most = self.followed.limits.hidden
         if most is not None:
@@ -187,7 +187,7 @@ class Follower:
                     ready.append(target)
         self.followed.endless = self.followed.endless or done < len(level.bits)
 
-    def count_within(self, level: Level, edges: dict[Spot, set[Spot]], most: int) -> None:
+    def count_within(self, level: Frontier, edges: dict[Spot, set[Spot]], most: int) -> None:
         """Count those with so many hidden steps at most; in a large circle, none."""
         last, work = dict(level.ways), 0
         for _ in range(most):
@@ -204,9 +204,9 @@ class Follower:
                 self.followed.endless = True
                 return
 
-    def taken(self, level: Level) -> Level:
+    def taken(self, level: Frontier) -> Frontier:
         """Return what may be true after one more event."""
-        found, marks = Level(), self.marks
+        found, marks = Frontier(), self.marks
         for spot, bits in level.bits.items():
             for event, cut in self.followed.order.next(spot[0]):
                 for step, number in self.fitting(event, spot[1]):

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
-from statewalk.checker.contract.search import Counts, Exploration, finding_in, finding_out, parted
+from statewalk.checker.contract.search import (
+    Exploration,
+    SearchCounts,
+    finding_in,
+    finding_out,
+    parted,
+)
 from statewalk.checker.machine.places import Place, place_of, place_of_error
 from statewalk.checker.machine.watch import CutShort
 from statewalk.dsl.errors import EngineError, Span, SpecError
@@ -36,7 +42,7 @@ def exploration(end: End, engine: str) -> Exploration:
     violations, witnesses = parted(map(finding_in, facts.get("found", ())))
     return Exploration(
         engine=engine,
-        counts=Counts(
+        counts=SearchCounts(
             levels[0] if levels else 0, sum(levels), facts.get("generated", 0), len(levels)
         ),
         levels=levels,

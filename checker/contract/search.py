@@ -134,14 +134,14 @@ class SearchOptions:
         return "time" if self.timeout is not None and seconds > self.timeout else None
 
     def ended(
-        self, found: Iterable[Finding], counts: Counts, *, error: bool, violated: bool
+        self, found: Iterable[Finding], counts: SearchCounts, *, error: bool, violated: bool
     ) -> StoppedBy | None:
         """Return reasons to stop between stages; what the last one came to is said."""
         if error:
             return "error"
         return "violation" if violated and self.ends_with(found) else self.full(counts)
 
-    def full(self, counts: Counts) -> StoppedBy | None:
+    def full(self, counts: SearchCounts) -> StoppedBy | None:
         """Return the bound that counts have reached."""
         for reason, stop in COUNTED.items():
             most = getattr(self, stop.option)
@@ -224,7 +224,7 @@ def finding_in(data: Mapping[str, Any]) -> Finding:
 
 
 @dataclass(frozen=True)
-class Counts:
+class SearchCounts:
     """See the contract, rule 2."""
 
     initial: int
@@ -245,7 +245,7 @@ class Exploration:
     """
 
     engine: str
-    counts: Counts
+    counts: SearchCounts
     levels: tuple[int, ...]
     findings: tuple[Finding, ...]
     witnesses: tuple[Finding, ...]

@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from statewalk.checker.disk.runs import END, Run, States, bounds, ordered
+from statewalk.checker.disk.runs import END, SortedRun, States, bounds, ordered
 from statewalk.checker.native.kernels import tables
 from statewalk.checker.native.kernels.arrays import Array
 from statewalk.checker.native.states import Level, Partition, Shape
@@ -99,7 +99,7 @@ class Merging:
     written: Sequence[States]
     partitions: Sequence[Partition]
     shift: int  # how far to shift a fingerprint to get the partition
-    seen: Sequence[Run]
+    seen: Sequence[SortedRun]
     shape: Shape
     most: int  # states that are looked at together
     held: list[Held] = field(init=False)

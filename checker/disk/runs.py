@@ -29,7 +29,7 @@ _MERGED = 1 << 19  # fingerprints that are merged together
 
 
 @dataclass
-class Run:
+class SortedRun:
     """Fingerprints in ascending order; ``index`` has each `STEP`-th of their first words."""
 
     fp: Column
@@ -110,10 +110,10 @@ def _stretches(steps: Array) -> Iterator[tuple[int, int]]:
             yield at, min(at + _TOGETHER - 1, last)
 
 
-def new_run(folder: Path, name: str, wide: bool, durable: bool) -> Run:
+def new_run(folder: Path, name: str, wide: bool, durable: bool) -> SortedRun:
     """Return a run without fingerprints."""
     low = Column(folder / f"{name}.low{COLUMN}", np.uint64, durable=durable) if wide else None
-    return Run(Column(folder / f"{name}.fp{COLUMN}", np.uint64, durable=durable), low)
+    return SortedRun(Column(folder / f"{name}.fp{COLUMN}", np.uint64, durable=durable), low)
 
 
 # -- several runs ----------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ def ordered(fps: Array, lows: Array) -> Array:
     return order if new.all() else order[new]
 
 
-def merge(runs: Sequence[Run], into: Run) -> None:
+def merge(runs: Sequence[SortedRun], into: SortedRun) -> None:
     """Write runs, which have nothing in common, as one. Raises OSError, `Damaged`."""
     cuts = bounds(sum(run.n for run in runs), _MERGED)
     at = [0] * len(runs)
@@ -179,7 +179,7 @@ class States:
     at.
     """
 
-    run: Run
+    run: SortedRun
     link: Column
     values: Column
     quiet: Column | None
@@ -222,7 +222,7 @@ class States:
         return [self.values, *([self.quiet] if self.quiet is not None else [])]
 
 
-def new_states(folder: Path, name: str, shape: Shape, run: Run, link: Column) -> States:
+def new_states(folder: Path, name: str, shape: Shape, run: SortedRun, link: Column) -> States:
     """No states yet, whose rows will have a shape."""
     return States(
         run,

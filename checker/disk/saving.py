@@ -25,7 +25,7 @@ import numpy as np
 from statewalk.checker.contract.saved import BEFORE, COLUMN, MANIFEST, begin
 from statewalk.checker.contract.search import Exploration, SearchOptions
 from statewalk.checker.contract.stops import bounded
-from statewalk.checker.disk.runs import Column, Run, SavedColumn, States, found, look_at
+from statewalk.checker.disk.runs import Column, SavedColumn, SortedRun, States, found, look_at
 from statewalk.checker.disk.search import Disk, Limits, Links
 from statewalk.checker.machine.locks import Lock, held
 from statewalk.checker.machine.supervisor import memory_there
@@ -52,7 +52,7 @@ from statewalk.checker.native.running import (
     translating,
 )
 from statewalk.checker.native.state import Column as Numbers
-from statewalk.checker.native.state import Search
+from statewalk.checker.native.state import NativeSearch
 from statewalk.checker.native.states import Level
 from statewalk.dsl.model import Model
 
@@ -78,7 +78,7 @@ class DiskWriter(Writer):
     def _lost(self) -> Path | None:
         return None if self._in_files else super()._lost()
 
-    def _commit(self, search: Search, depth: int, totals: Totals) -> None:
+    def _commit(self, search: NativeSearch, depth: int, totals: Totals) -> None:
         disk = self.disk
         if disk is None or disk.level is None:
             super()._commit(search, depth, totals)
@@ -137,7 +137,7 @@ class SavedInFiles:
     manifest: ManifestInFiles
     values: tuple[Mapping[str, Any], ...]
     links: Column
-    runs: tuple[Run, ...]
+    runs: tuple[SortedRun, ...]
     level: Column
 
 
@@ -178,7 +178,7 @@ def _saved(folder: Path, manifest: Mapping[str, Any], model: Model) -> SavedInFi
     runs = []
     for words in about.runs:
         fp, *low = (found(folder, word, _WORDS) for word in words)
-        runs.append(Run(fp, low[0] if low else None))
+        runs.append(SortedRun(fp, low[0] if low else None))
     saved = SavedInFiles(
         said,
         tuple(values),
@@ -197,7 +197,7 @@ def _saved(folder: Path, manifest: Mapping[str, Any], model: Model) -> SavedInFi
     return saved
 
 
-def restore(search: Search, disk: Disk, saved: SavedInFiles) -> None:
+def restore(search: NativeSearch, disk: Disk, saved: SavedInFiles) -> None:
     """Bring a search that was just started to where the saved one was."""
     shape, level, about = search.shape, saved.level, saved.manifest.disk
     assert level.width is not None

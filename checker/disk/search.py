@@ -15,8 +15,8 @@ from statewalk.checker.contract.stops import StoppedBy
 from statewalk.checker.disk.merging import Held, Merging, in_order
 from statewalk.checker.disk.runs import (
     Column,
-    Run,
     SavedColumn,
+    SortedRun,
     States,
     first_to_merge,
     merge,
@@ -30,7 +30,7 @@ from statewalk.checker.native.kernels.arrays import POSITION_SHIFT, Array
 from statewalk.checker.native.kernels.runs import mark
 from statewalk.checker.native.manifests import Damaged, damaged
 from statewalk.checker.native.search import Loop
-from statewalk.checker.native.state import Search
+from statewalk.checker.native.state import NativeSearch
 from statewalk.checker.native.states import Level, Partition
 from statewalk.dsl.errors import EngineError
 
@@ -88,14 +88,14 @@ class Disk:
     ``written`` are new states. ``since`` is the depth from which on files are used.
     """
 
-    search: Search
+    search: NativeSearch
     folder: Path
     limits: Limits
     durable: bool = False
     writer: Writer | None = None
     level: States | None = None
     done: int = 0
-    seen: list[Run] = field(default_factory=list)
+    seen: list[SortedRun] = field(default_factory=list)
     links: Column = field(init=False)
     linked: SavedColumn | None = None  # where these end with the last whole level
     written: list[States] = field(default_factory=list)
@@ -186,7 +186,9 @@ class Disk:
             self.writer.drop_pending()
         self._measure()
 
-    def _spill_partition(self, partition: Partition, level: Level, new: States, old: Run) -> None:
+    def _spill_partition(
+        self, partition: Partition, level: Level, new: States, old: SortedRun
+    ) -> None:
         """Write the new states of a partition, and what it has seen of earlier levels."""
         search = self.search
         held = Held(partition)
@@ -212,10 +214,10 @@ class Disk:
         self.named += 1
         return f"{what}-{self.named:06}"
 
-    def _run(self, what: str) -> Run:
+    def _run(self, what: str) -> SortedRun:
         return new_run(self.folder, self._name(what), self.search.shape.wide, self.durable)
 
-    def _states(self, run: Run, link: Column) -> States:
+    def _states(self, run: SortedRun, link: Column) -> States:
         return new_states(self.folder, self._name("level"), self.search.shape, run, link)
 
     def _new(self) -> States:

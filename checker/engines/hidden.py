@@ -19,7 +19,7 @@ from statewalk.dsl.errors import RunError, place_of
 from statewalk.dsl.model import Action, Model, Property
 from statewalk.dsl.source.modules import FILES
 from statewalk.dsl.state.roles import Field
-from statewalk.dsl.view import Asked, Path, Place, View
+from statewalk.dsl.view import CallResult, Path, Place, View
 
 _SIGNS = frozenset({"+", "-", "*", "|", "&", "^"})
 _FREE = frozenset({"append", "extend", "add", "discard", "keep", "xor", "set", "remove", "clear"})
@@ -95,7 +95,7 @@ class HidingView:
             self._look(path)
         self._view.update(path, key, fn)
 
-    def call(self, key: tuple[object, ...], fn: Asked) -> Any:
+    def call(self, key: tuple[object, ...], fn: CallResult) -> Any:
         """See `View`."""
         return self._view.call(key, fn)
 

@@ -15,10 +15,10 @@ from statewalk.checker.contract.search import (
     ASSERTION,
     DEADLOCK,
     NO_ERROR,
-    Counts,
     Exploration,
     Finding,
     Progress,
+    SearchCounts,
     SearchOptions,
     Step,
     parted,
@@ -110,8 +110,8 @@ class Search:
     steps: Steps | None = None
 
     @property
-    def counts(self) -> Counts:
-        return Counts(sum(self.levels[:1]), len(self.seen), self.generated, len(self.levels))
+    def counts(self) -> SearchCounts:
+        return SearchCounts(sum(self.levels[:1]), len(self.seen), self.generated, len(self.levels))
 
     # -- checking ------------------------------------------------------------------------------
 

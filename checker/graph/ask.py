@@ -161,11 +161,11 @@ class Database:
         return parsed
 
     def keep(self, name: str, sql: str) -> None:
-        """See `Asked`."""
+        """Keep the rows of a query as a table."""
         self._run(f"CREATE OR REPLACE TEMP TABLE {name} AS", sql)
 
     def extend(self, name: str, sql: str) -> None:
-        """See `Asked`."""
+        """Add the rows of a query to a table."""
         self._run(f"INSERT INTO {name}", sql)
 
     def _run(self, into: str, sql: str) -> None:

@@ -26,7 +26,7 @@ from statewalk.checker.native.kernels.numbering import arrange, count
 from statewalk.checker.native.learn.tracing import TracingView
 from statewalk.checker.native.running import loop_of, run, start
 from statewalk.checker.native.search import transitions_of
-from statewalk.checker.native.state import Search
+from statewalk.checker.native.state import NativeSearch
 from statewalk.checker.native.workers import Worker
 from statewalk.checker.states.content import choice_shown, choice_text, short_names
 from statewalk.checker.states.shortening import text_of
@@ -62,7 +62,7 @@ class Collector:
     A step waits until it is known whether a constraint refuses the state it leads to.
     """
 
-    search: Search
+    search: NativeSearch
     on_states: Callable[[States], None]
     on_steps: Callable[[Steps], None]
     names: Labels
@@ -165,7 +165,7 @@ def collect(
     return collected_by(search, whole=stopped is None)
 
 
-def collected_by(search: Search, whole: bool) -> Collected:
+def collected_by(search: NativeSearch, whole: bool) -> Collected:
     """Return what is known after a search that ended between levels; ``whole`` where nothing is
     left.
     """

@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.contract.search import Counts, Exploration, Pass, SearchOptions
+from statewalk.checker.contract.search import Exploration, Pass, SearchCounts, SearchOptions
 from statewalk.checker.graph.collect import stopped_inside
 from statewalk.checker.graph.dataset import (
     STATES,
@@ -230,7 +230,9 @@ def _written(run: Run, folder: Path) -> Graph:
     )  # fmt: skip
     engine = "spark" if run.engine == "spark" else "native"
     refuse_graph(str(folder), asked, engine)
-    counts = Counts(run.counts.initial, run.counts.distinct, run.counts.generated, run.counts.depth)
+    counts = SearchCounts(
+        run.counts.initial, run.counts.distinct, run.counts.generated, run.counts.depth
+    )
     seen = Exploration(
         engine, counts, run.evidence.levels, (), (), {}, {}, stopped is None, stopped, run.seconds
     )

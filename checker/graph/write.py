@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from statewalk.checker.contract.search import Exploration, SearchOptions
-    from statewalk.checker.native.state import Search
+    from statewalk.checker.native.state import NativeSearch
     from statewalk.dsl.model import Model
 
 FILE = "part-00000.parquet"
@@ -66,7 +66,7 @@ class Written:
         self._collector: Collector | None = None
         self.on_steps(none())
 
-    def sink(self, search: Search) -> Collector:
+    def sink(self, search: NativeSearch) -> Collector:
         """Return what a native search is to tell of its transitions."""
         self._collector = Collector(search, self.on_states, self.on_steps, self.names)
         return self._collector

@@ -44,7 +44,7 @@ from statewalk.checker.native.kernels.tables import put_hashed
 from statewalk.checker.native.learn.learned import Learned
 from statewalk.checker.native.learn.moves import moves_of
 from statewalk.checker.native.running import explore, loop_of, run, start, translating
-from statewalk.checker.native.state import Search
+from statewalk.checker.native.state import NativeSearch
 from statewalk.checker.native.states import Level
 from statewalk.checker.native.workers import Worker
 from statewalk.dsl.model import Element, Model, Property
@@ -93,7 +93,7 @@ class Names:
     may be of several. They are told apart by outcome as long as there are few.
     """
 
-    def __init__(self, search: Search) -> None:
+    def __init__(self, search: NativeSearch) -> None:
         self.search = search
         self.table: list[Label] = []
         self.outcomes: list[int] = []
@@ -167,7 +167,7 @@ class Keeper:
 
     loops = False
 
-    def __init__(self, search: Search, *, rows: bool, alone: bool) -> None:
+    def __init__(self, search: NativeSearch, *, rows: bool, alone: bool) -> None:
         search.seen.number_states()
         search.workers.number_states()
         self.search = search
@@ -185,7 +185,7 @@ class Keeper:
         self._entered = [0] * len(search.seen.partitions)
         self._done = self._last = (1, 0)  # offsets and steps now, and without the last level
 
-    def check(self, search: Search, level: Level, stage: Stage, _: bool) -> NDArray[np.bool_]:
+    def check(self, search: NativeSearch, level: Level, stage: Stage, _: bool) -> NDArray[np.bool_]:
         """Check the states of a level, and note where each predicate is true; all are kept."""
         first, end = search.roots.n_properties, len(search.roots.watched)
         if first:
@@ -330,11 +330,11 @@ def explored(
     """
     keepers: list[Keeper] = []
 
-    def keeper(search: Search) -> Keeper:
+    def keeper(search: NativeSearch) -> Keeper:
         keepers[:] = [Keeper(search, rows=rows, alone=False)]
         return keepers[0]
 
-    def check(search: Search, level: Level, stage: Stage, constraints: bool) -> Bools:
+    def check(search: NativeSearch, level: Level, stage: Stage, constraints: bool) -> Bools:
         return keepers[0].check(search, level, stage, constraints)
 
     parts = model.constraints or model.step_constraints or options.view or options.symmetry

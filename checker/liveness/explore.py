@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from statewalk.checker.contract.search import Counts, SearchOptions, Step
+from statewalk.checker.contract.search import SearchCounts, SearchOptions, Step
 from statewalk.checker.contract.stops import StoppedBy
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.engines.reference import Steps
@@ -212,7 +212,7 @@ def built(
     )
     depth = 1
     while work.expanded < len(work.rows) and work.stopped is None:
-        work.stopped = options.full(Counts(len(work.initial), len(work.rows), 0, depth))
+        work.stopped = options.full(SearchCounts(len(work.initial), len(work.rows), 0, depth))
         if work.stopped is None:
             _expand_level(work, options, started)
         depth += 1

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from statewalk.checker.native.learn.learned import Learned
     from statewalk.checker.native.learn.tracing import TracingView
     from statewalk.checker.native.search import Sink
-    from statewalk.checker.native.state import Search
+    from statewalk.checker.native.state import NativeSearch
     from statewalk.dsl.model import Model
 
 
 def explore(
-    model: Model, options: SearchOptions, sink: Callable[[Search], Sink] | None = None,
+    model: Model, options: SearchOptions, sink: Callable[[NativeSearch], Sink] | None = None,
     view: Callable[[Learned, Model], TracingView] | None = None,
 ) -> Exploration:  # fmt: skip
     """Breadth-first search by levels, natively; see `native.running.explore`."""

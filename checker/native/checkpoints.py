@@ -38,7 +38,7 @@ from statewalk.checker.native.manifests import (
     write_arrays,
     write_manifest,
 )
-from statewalk.checker.native.state import Column, Search
+from statewalk.checker.native.state import Column, NativeSearch
 from statewalk.checker.native.states import Level
 from statewalk.checker.states.fingerprints import FINGERPRINT_VERSION
 from statewalk.dsl.errors import printable
@@ -218,7 +218,7 @@ class Writer:
         levels = sum(fp.nbytes + low.nbytes + 8 * len(fp) for fp, low, _ in self.pending.values())
         return levels + level.rows.values.nbytes
 
-    def save(self, search: Search, totals: Totals) -> None:
+    def save(self, search: NativeSearch, totals: Totals) -> None:
         """Make everything up to the level to be expanded next final, if that can be done."""
         depth = len(search.links) - 1
         if depth == self.committed or self.given_up:
@@ -293,14 +293,14 @@ class Writer:
             return ""
         return f"depth {self.saved[0]} at {self.saved[1]:.1f} s"
 
-    def _commit(self, search: Search, depth: int, totals: Totals) -> None:
+    def _commit(self, search: NativeSearch, depth: int, totals: Totals) -> None:
         self._write_levels()
         self._write(f"frontier-{depth:04}.npz", rows=search.level.rows.values)
         self.write_values(search.layout)
         write_manifest(self.folder, self._manifest(search, depth, totals), keep=True)
         self._drop_frontiers(depth)
 
-    def _manifest(self, search: Search, depth: int, totals: Totals) -> dict[str, Any]:
+    def _manifest(self, search: NativeSearch, depth: int, totals: Totals) -> dict[str, Any]:
         frontier = f"frontier-{depth:04}.npz"  # those of earlier levels go
         return {
             "format": FORMAT,
@@ -370,7 +370,7 @@ def told(writer: Writer | None) -> tuple[str, tuple[str, ...]]:
     return writer.saved_at, (*writer.warnings, *filter(None, [writer.problem]))
 
 
-def totals_of(search: Search) -> Totals:
+def totals_of(search: NativeSearch) -> Totals:
     """Return the counters as they are now."""
     return Totals(
         search.initial,

@@ -23,7 +23,7 @@ from statewalk.checker.native.manifests import (
     refuse_another,
     shaped,
 )
-from statewalk.checker.native.state import Search
+from statewalk.checker.native.state import NativeSearch
 from statewalk.dsl.errors import StatewalkError
 from statewalk.dsl.model import Model
 from statewalk.dsl.state.packing import decode
@@ -139,7 +139,7 @@ def _restore_layout(parts: Iterable[Mapping[str, Array]], layout: Layout, model:
             layout.value_id(layout.slots[slot], decode(value, model.classes))
 
 
-def take_up(search: Search, totals: Totals) -> None:
+def take_up(search: NativeSearch, totals: Totals) -> None:
     """Give a search the counters and findings of the saved one."""
     search.initial, search.earlier = totals.initial, totals.seconds
     search.fired[:], search.fresh[:] = totals.fired, totals.fresh

@@ -9,17 +9,17 @@ import numpy as np
 from statewalk.checker.contract.search import DEADLOCK
 from statewalk.checker.native.findings import Stage
 from statewalk.checker.native.kernels.arrays import FIRST_ERROR, NO_LINK, Array, Rows
-from statewalk.checker.native.state import Search
+from statewalk.checker.native.state import NativeSearch
 from statewalk.checker.native.states import Level
 from statewalk.checker.native.workers import Worker
 
 NEVER = np.iinfo(np.int64).max
 
 # Checks a level, with constraints or without; which of its states are kept.
-Check = Callable[[Search, Level, Stage, bool], Array]
+Check = Callable[[NativeSearch, Level, Stage, bool], Array]
 
 
-def check_states(search: Search, level: Level, stage: Stage, constraints: bool) -> Array:
+def check_states(search: NativeSearch, level: Level, stage: Stage, constraints: bool) -> Array:
     """Check the states of a level; which of them the constraints, if wanted, keep."""
     watched, roots = search.roots.watched, search.roots
     constraints = constraints and len(watched) > roots.n_properties
@@ -45,7 +45,13 @@ def check_states(search: Search, level: Level, stage: Stage, constraints: bool) 
 
 
 def run_checks(
-    search: Search, level: Level, stage: Stage, groups: Array, first: Array, cut_by: Array, n: int
+    search: NativeSearch,
+    level: Level,
+    stage: Stage,
+    groups: Array,
+    first: Array,
+    cut_by: Array,
+    n: int,
 ) -> None:
     """Run the wanted groups over a level, its states shared out among the workers.
 
@@ -78,7 +84,7 @@ def run_checks(
             np.minimum(first, events[id(worker)], out=first)
 
 
-def look_for_deadlocks(search: Search, worker: Worker, stage: Stage) -> None:
+def look_for_deadlocks(search: NativeSearch, worker: Worker, stage: Stage) -> None:
     """Note the states of a worker's range without a step that are not terminal."""
     if not (search.model.check_deadlock and search.options.wants(DEADLOCK)):
         return
@@ -90,7 +96,7 @@ def look_for_deadlocks(search: Search, worker: Worker, stage: Stage) -> None:
         stage.deadlock(int(stuck[0]))
 
 
-def _not_terminal(search: Search, stuck: Array, stage: Stage) -> Array:
+def _not_terminal(search: NativeSearch, stuck: Array, stage: Stage) -> Array:
     """Return those of some positions at which no terminal predicate holds."""
     roots, first = search.roots, int(stuck[0])
     end = int(stuck[-1]) + 1

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from statewalk.checker.contract.search import ASSERTION, DEADLOCK, NO_ERROR, Finding, Step, parted
 from statewalk.checker.native.kernels.arrays import NO_LINK, POSITION_SHIFT
-from statewalk.checker.native.state import Column, Search
+from statewalk.checker.native.state import Column, NativeSearch
 from statewalk.checker.native.states import unpack
 from statewalk.checker.states.attempts import attempts, unrepeatable
 from statewalk.dsl.errors import EngineError
@@ -44,7 +44,7 @@ class _Candidate:
 class Stage:
     """The violations of one stage. Stage 0 checks the initial states, the others expand a level."""
 
-    search: Search
+    search: NativeSearch
     violated: bool = False
     base: int = 0  # position of the first state of `Search.level`, where that is part of a level
     events: dict[str, _Candidate] = field(default_factory=dict)
@@ -209,7 +209,7 @@ def _raised(
     return None
 
 
-def way_to(search: Search, depth: int, position: int) -> Way:
+def way_to(search: NativeSearch, depth: int, position: int) -> Way:
     """Return the canonical way to a state of a level, by replaying the links in Python."""
     chain: list[int] = []
     for at in range(depth, 0, -1):
@@ -224,14 +224,14 @@ def way_to(search: Search, depth: int, position: int) -> Way:
     return Way(initial, tuple(steps), state)
 
 
-def follow(search: Search, link: int) -> Way:
+def follow(search: NativeSearch, link: int) -> Way:
     """Return the way to the state that a link from the last level leads to."""
     way = way_to(search, len(search.links) - 1, unpack(link, search.ordinal_bits)[0])
     step, state = replay(search, way.state, link)
     return Way(way.initial, (*way.steps, step), state)
 
 
-def replay(search: Search, state: State, link: int) -> tuple[Step, State]:
+def replay(search: NativeSearch, state: State, link: int) -> tuple[Step, State]:
     """Take the step that a link names."""
     _, index, ordinal = unpack(link, search.ordinal_bits)
     taken = 0

@@ -27,7 +27,7 @@ from statewalk.checker.native.kernels.arrays import (
 )
 from statewalk.checker.native.kernels.orbit_arrays import HIDDEN, OrbitTables, make_orbit_scratch
 from statewalk.checker.native.learn.memo import Growing, Memo
-from statewalk.checker.native.state import Search
+from statewalk.checker.native.state import NativeSearch
 from statewalk.checker.native.workers import Worker
 from statewalk.checker.symmetry.breaking import STATES, Sample
 from statewalk.checker.symmetry.facts import APART, LANES, SELF, Fact, Lanes, Slice
@@ -203,7 +203,7 @@ def permutations(tables: OrbitTables, slots: int, rows: Rows, outcomes: Outcomes
     return {round(size): int(n) for size, n in zip(sizes.tolist(), times.tolist(), strict=True)}
 
 
-def orbits_of(search: Search) -> Orbits | None:
+def orbits_of(search: NativeSearch) -> Orbits | None:
     """Return what names the orbits of a search, where they are searched."""
     symmetry = search.layout.symmetry
     return Orbits(search.layout, Sample(symmetry, search.options)) if symmetry else None
@@ -224,7 +224,7 @@ class Orbits:
         self.learned.refresh()
         return self.learned.tables()
 
-    def replace_all(self, search: Search, workers: list[Worker]) -> None:
+    def replace_all(self, search: NativeSearch, workers: list[Worker]) -> None:
         """Give the workers' candidates the fingerprints of their orbits, in canonical order."""
         tables, slots, rows = self.tables(), len(self._layout.slots), search.level.rows
         outcomes, shift = search.learner.learned.outcomes(), search.seen.shift

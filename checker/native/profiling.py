@@ -18,13 +18,13 @@ from statewalk.checker.native.kernels.arrays import (
     SLOT,
 )
 from statewalk.checker.native.learn.learned import Learned, widths
-from statewalk.checker.native.state import Search
+from statewalk.checker.native.state import NativeSearch
 
 _WIDEST = 20
 _MOST_NODES = 10_000  # a sample is enough to see what a trie branches on
 
 
-def profile_of(search: Search) -> dict[str, Any]:
+def profile_of(search: NativeSearch) -> dict[str, Any]:
     """Per root: kind, label, fired, walks, evaluations, seconds; the slots with most values."""
     learner = search.learner
     fired = {search.roots.first_action + i: int(n) for i, n in enumerate(search.fired)}

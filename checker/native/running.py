@@ -30,7 +30,7 @@ from statewalk.checker.native.profiling import profile_of
 from statewalk.checker.native.programs.operations import GaveUp
 from statewalk.checker.native.programs.programs import Programs
 from statewalk.checker.native.search import Elsewhere, Loop, Sink
-from statewalk.checker.native.state import Search
+from statewalk.checker.native.state import NativeSearch
 from statewalk.checker.native.states import Level, Seen, Shape, ids_type
 from statewalk.checker.native.steps import StepChecks
 from statewalk.checker.native.workers import Workers
@@ -42,7 +42,7 @@ def start(
     model: Model, options: SearchOptions, saved: Saved | None = None,
     view: Callable[[Learned, Model], TracingView] | None = None,
     laid_out: Manifest | None = None,
-) -> Search:  # fmt: skip
+) -> NativeSearch:  # fmt: skip
     """Return a search with its initial states found, not yet checked; or the saved one.
 
     ``view`` as for a `Learner`; ``laid_out`` is what a search says that is taken up later.
@@ -75,7 +75,7 @@ def start(
     workers = Workers(threads, 1 << seen.partition_bits, len(roots.all), learner)
     ordinal_bits = POSITION_SHIFT - max(1, len(model.actions) - 1).bit_length()
     level = _initial(layout, shape, rows)
-    search = Search(
+    search = NativeSearch(
         model, options, roots, layout, learner, shape, seen, workers, ordinal_bits, level
     )
     if saved is not None:
@@ -115,7 +115,7 @@ def translating(options: SearchOptions, search: Callable[[SearchOptions], T]) ->
 
 
 def loop_of(
-    search: Search, writer: Writer | None = None, sink: Sink | None = None,
+    search: NativeSearch, writer: Writer | None = None, sink: Sink | None = None,
     check: Check = check_states, elsewhere: Elsewhere | None = None,
 ) -> Loop:  # fmt: skip
     """Return the loop of a search that was started, with what its model and options ask for."""
@@ -148,7 +148,7 @@ def _initial(layout: Layout, shape: Shape, rows: list[tuple[int, ...]]) -> Level
     return level
 
 
-def _restore(search: Search, saved: Saved) -> None:
+def _restore(search: NativeSearch, saved: Saved) -> None:
     """Bring a search to where the saved one was."""
     for fps, lows, link in saved.levels:
         search.complete(link)
@@ -163,7 +163,7 @@ def _restore(search: Search, saved: Saved) -> None:
 
 
 def explore(
-    model: Model, options: SearchOptions, sink: Callable[[Search], Sink] | None = None,
+    model: Model, options: SearchOptions, sink: Callable[[NativeSearch], Sink] | None = None,
     view: Callable[[Learned, Model], TracingView] | None = None, check: Check = check_states,
 ) -> Exploration:  # fmt: skip
     """Breadth-first search by levels; see `checker.contract.search` for the contract.
@@ -206,7 +206,7 @@ def telling(tell: Callable[[], None] | None) -> AbstractContextManager[object]:
 
 def _explore(
     model: Model, options: SearchOptions, lock: Lock | None,
-    sink: Callable[[Search], Sink] | None,
+    sink: Callable[[NativeSearch], Sink] | None,
     view: Callable[[Learned, Model], TracingView] | None, check: Check,
 ) -> Exploration:  # fmt: skip
     saved = None

@@ -20,7 +20,7 @@ from statewalk.checker.native.kernels.arrays import POSITION_SHIFT, Array, nonze
 from statewalk.checker.native.learn.learned import widest_variable
 from statewalk.checker.native.learn.learning import Stopped
 from statewalk.checker.native.orbits import Orbits
-from statewalk.checker.native.state import Search
+from statewalk.checker.native.state import NativeSearch
 from statewalk.checker.native.states import Partition, unpack
 from statewalk.checker.native.steps import StepChecks
 from statewalk.checker.native.workers import Worker
@@ -92,7 +92,7 @@ class Elsewhere(Protocol):
 class Loop:
     """The loop of a search: its state, and the work besides expanding."""
 
-    search: Search
+    search: NativeSearch
     check: Check = check_states
     steps: StepChecks | None = None
     orbits: Orbits | None = None

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from statewalk.checker.contract.search import Counts, Finding, SearchOptions
+from statewalk.checker.contract.search import Finding, SearchCounts, SearchOptions
 from statewalk.checker.contract.stops import StoppedBy
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.machine.places import Place
@@ -36,7 +36,7 @@ class Column(Protocol):
 
 
 @dataclass
-class Search:
+class NativeSearch:
     """The state of one search; how it goes on is in `checker.native.search`.
 
     ``level`` is what is expanded next; ``links`` has the links of each level so far, ``sizes`` its
@@ -89,9 +89,9 @@ class Search:
         self.distinct += len(links)
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> SearchCounts:
         """See the contract, rule 2."""
-        return Counts(self.initial, self.distinct, self.generated, len(self.links))
+        return SearchCounts(self.initial, self.distinct, self.generated, len(self.links))
 
     @property
     def seconds(self) -> float:

@@ -17,7 +17,7 @@ from statewalk.checker.native.kernels.arrays import (
     Array,
     Batch,
 )
-from statewalk.checker.native.state import Search
+from statewalk.checker.native.state import NativeSearch
 from statewalk.checker.native.states import Level, Partition
 from statewalk.checker.native.workers import Worker, once
 
@@ -47,7 +47,7 @@ def leave(batch: Batch, partition: int, kept: Array) -> None:
 class StepChecks:
     """Checks the candidates of workers; ``outside`` keeps the states behind refused steps."""
 
-    search: Search
+    search: NativeSearch
 
     def __post_init__(self) -> None:
         """Start with nothing refused."""

@@ -17,7 +17,7 @@ from statewalk.checker.native import checkpoints
 from statewalk.checker.native.checkpoints_read import restore_layout, take_up
 from statewalk.checker.native.manifests import Damaged, damaged, read_arrays
 from statewalk.checker.native.running import exploration_of, loop_of, run, start
-from statewalk.checker.native.state import Search
+from statewalk.checker.native.state import NativeSearch
 from statewalk.checker.spark.driver import commits
 from statewalk.checker.spark.driver.commits import Committed, Committer, FileLevel
 from statewalk.checker.spark.driver.jobs import Cluster
@@ -95,7 +95,7 @@ def _explore(
     return replace(exploration, engine="spark", statistics=statistics)
 
 
-def restore(search: Search, cluster: Cluster, saved: Committed) -> Spread:
+def restore(search: NativeSearch, cluster: Cluster, saved: Committed) -> Spread:
     """Bring a search that was just started to where the saved one was.
 
     Raises:  RunError[SW343] for a file that is missing or not what was written
@@ -125,7 +125,7 @@ def _damages(folder: str, files: list[Stored], tasks: int, task: int) -> list[st
     return list(damages(folder, files[task::tasks]))
 
 
-def _restore_values(search: Search, folder: Path, saved: Committed) -> None:
+def _restore_values(search: NativeSearch, folder: Path, saved: Committed) -> None:
     """Give the layout the slots and value ids of the saved search."""
     try:
         parts = [read_arrays(folder / n, saved.run, *saved.files[n]) for n in saved.values]

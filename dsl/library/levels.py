@@ -22,7 +22,7 @@ SESSION = "strong-session-"
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class IsolationLevel:
     """One isolation level: what a transaction may see, and which orders it must respect.
 
     `rule` is what the level asks of snapshots without regard to sessions and time.
@@ -72,24 +72,26 @@ _RULES = (
 )  # fmt: skip
 
 
-def _plain_and_session() -> Iterable[Level]:
+def _plain_and_session() -> Iterable[IsolationLevel]:
     for name, rule, below, meaning, more in _RULES:
-        yield Level(name, rule, False, False, below, meaning)
+        yield IsolationLevel(name, rule, False, False, below, meaning)
         stronger = tuple(SESSION + other for other in below)
-        yield Level(SESSION + name, rule, True, False, (*stronger, name), f"{name}, {more}")
+        yield IsolationLevel(
+            SESSION + name, rule, True, False, (*stronger, name), f"{name}, {more}"
+        )
 
 
 _ALL = (
     *_plain_and_session(),
-    Level("strong-si", SNAPSHOT, True, True, ("strong-session-si",),
+    IsolationLevel("strong-si", SNAPSHOT, True, True, ("strong-session-si",),
           "si, and a snapshot has all that was committed before it began"),
-    Level("serializable", SERIAL, False, False, ("si",), "one transaction after another"),
-    Level("strong-session-serializable", SERIAL, True, False, ("serializable", "strong-session-si"),
-          "serial, in the order of each session"),
-    Level("strict-serializable", SERIAL, True, True, ("strong-session-serializable", "strong-si"),
-          "serial, in the order of real time"),
+    IsolationLevel("serializable", SERIAL, False, False, ("si",), "one transaction after another"),
+    IsolationLevel("strong-session-serializable", SERIAL, True, False,
+          ("serializable", "strong-session-si"), "serial, in the order of each session"),
+    IsolationLevel("strict-serializable", SERIAL, True, True,
+          ("strong-session-serializable", "strong-si"), "serial, in the order of real time"),
 )  # fmt: skip
-LEVELS: dict[str, Level] = {level.name: level for level in _ALL}
+LEVELS: dict[str, IsolationLevel] = {level.name: level for level in _ALL}
 
 
 def weaker(name: str) -> frozenset[str]:

@@ -172,7 +172,7 @@ def call(function: Callable[..., Any], *arguments: Any) -> Any:
         key = (*names, _key(receiver), *map(_key, arguments))
     except NotPackable:
         return function(*arguments)
-    asked = _Asked(function, receiver, arguments)
+    asked = _RememberedCall(function, receiver, arguments)
     try:
         return unpack(view.call(key, asked))
     except NotPackable:
@@ -184,8 +184,8 @@ def _key(value: Any) -> Any:
     return value if kind is str or kind is int or value is None else intern_key(pack(value))
 
 
-class _Asked:
-    """A call that is to be remembered: see `dsl.view.Asked`."""
+class _RememberedCall:
+    """A call that is to be remembered: see `dsl.view.CallResult`."""
 
     __slots__ = ("arguments", "function", "receiver", "result")
 

@@ -208,7 +208,7 @@ _NO_ANSWER = "Only a comparison may give it, to say that it cannot tell."
 def check_truths(tree: SpecTree, mistakes: Mistakes) -> None:
     """Note everything that is asked or given back as a truth, and is true whatever it is about."""
     for function in tree.functions:
-        asked = _Asked(tree, function)
+        asked = _TruthTests(tree, function)
         is_property = function.is_property or function.function in tree.led
         found = [part for node in walk(function.node) for part in asked.of(node, is_property)]
         for node in dict.fromkeys(found):
@@ -218,7 +218,7 @@ def check_truths(tree: SpecTree, mistakes: Mistakes) -> None:
                 mistakes.add("SW128", text, at=function.span(node), why=why, help=help)
 
 
-class _Asked:
+class _TruthTests:
     """The truth tests of one function."""
 
     def __init__(self, tree: SpecTree, function: Function) -> None:

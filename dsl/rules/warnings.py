@@ -11,7 +11,7 @@ from statewalk.dsl.blocks.read import has_blocks
 from statewalk.dsl.errors import Mistakes, Span
 from statewalk.dsl.rules.rule import Checked, shortened
 from statewalk.dsl.source.effects import Effects
-from statewalk.dsl.source.folding import Asked
+from statewalk.dsl.source.folding import NamesUsed
 from statewalk.dsl.source.nodes import parents_of, parts_of, walk
 from statewalk.dsl.source.scopes import around
 from statewalk.dsl.source.tree import Function, SpecTree, is_old, may_crash, statements
@@ -197,7 +197,7 @@ def warn_of_constants(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> N
     changed = dict(_changed(tree))
     if not changed or any(m.source.dialect == "fizz" for m in tree.loading.modules):
         return
-    asked = Asked(tree)
+    asked = NamesUsed(tree)
     for name, at in changed.items():
         if name not in asked.names and not analyse(tree).blind:
             said = f"Constant {name} is not used under these constants."

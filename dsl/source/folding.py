@@ -103,7 +103,7 @@ def _is_scalar_tuple(value: Any) -> bool:
     )
 
 
-class Asked:
+class NamesUsed:
     """The names that what can happen asks for, in the branches that the constants leave.
 
     It begins with what is declared (actions, properties, what modules and classes run) and goes on

@@ -104,7 +104,7 @@ def vars_of(*of: Any) -> Any:
     return dict_of(*of) if of else sys._getframe(1).f_locals
 
 
-class _Asked(type):
+class _TypeOf(type):
     """Of Python's ``type``, all but the question what type a value has stays as it is."""
 
     def __call__(cls, *parts: Any, **named: Any) -> Any:
@@ -119,7 +119,7 @@ class _Asked(type):
         return issubclass(other, type) if cls is Type else super().__subclasscheck__(other)
 
 
-class Type(type, metaclass=_Asked):
+class Type(type, metaclass=_TypeOf):
     """``type`` in a spec."""
 
     def __class_getitem__(cls, item: Any) -> GenericAlias:

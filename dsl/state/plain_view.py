@@ -8,7 +8,16 @@ from typing import Any
 
 from statewalk.dsl.declared import Fairness, Promised
 from statewalk.dsl.values.stored import ABSENT, encode, freeze, intern_key
-from statewalk.dsl.view import Asked, Disabled, FairChoice, Path, Place, State, count_choices, runs
+from statewalk.dsl.view import (
+    CallResult,
+    Disabled,
+    FairChoice,
+    Path,
+    Place,
+    State,
+    count_choices,
+    runs,
+)
 
 
 class PlainView:
@@ -54,7 +63,7 @@ class PlainView:
     def update(self, path: Path, key: object, fn: Callable[[Any], Any]) -> None:
         self.writes[path] = fn(self.get(path))
 
-    def call(self, key: tuple[object, ...], fn: Asked) -> Any:
+    def call(self, key: tuple[object, ...], fn: CallResult) -> Any:
         return fn()
 
     def choose(self, options: Sequence[Any], fair: Fairness = "none") -> Any:

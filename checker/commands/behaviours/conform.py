@@ -22,7 +22,7 @@ MAX_STATES = 100_000
 if TYPE_CHECKING:
     from statewalk.checker.conform.answer import Conformance
     from statewalk.checker.conform.followed import Followed
-    from statewalk.checker.conforming import Asked, Question
+    from statewalk.checker.conforming import LogCheck, Question
     from statewalk.checker.graph.dataset import Shown
     from statewalk.dsl.model import Model
 
@@ -96,13 +96,13 @@ def _add_folder_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Follow the logs, and print where they led; the exit code."""
-    from statewalk.checker.conforming import Asked
+    from statewalk.checker.conforming import LogCheck
     from statewalk.checker.contract.options import read_settings
     from statewalk.checker.machine.limits import Interruptions
     from statewalk.checker.report.progress import Line
 
     many = len(arguments.logs) == 1 and Path(arguments.logs[0]).is_dir()
-    asked = Asked(
+    asked = LogCheck(
         arguments.spec, read_settings(arguments.settings).fixed, arguments.config, arguments.map,
         tuple(arguments.hidden), tuple(arguments.watch), arguments.max_hidden,
         arguments.max_states, arguments.timeout, arguments.depth_first,
@@ -138,7 +138,7 @@ def _one(arguments: argparse.Namespace, question: Question) -> int:
     return code_of([verdict_of(followed)])
 
 
-def _many(arguments: argparse.Namespace, asked: Asked, question: Question) -> int:
+def _many(arguments: argparse.Namespace, asked: LogCheck, question: Question) -> int:
     """Follow the logs of every run in a folder."""
     from statewalk.checker.conforming import runs_in
     from statewalk.checker.report.conform import runs_json, runs_page, to_junit
@@ -162,7 +162,10 @@ def _many(arguments: argparse.Namespace, asked: Asked, question: Question) -> in
 
 
 def _answers(
-    arguments: argparse.Namespace, asked: Asked, question: Question, runs: Sequence[Sequence[str]]
+    arguments: argparse.Namespace,
+    asked: LogCheck,
+    question: Question,
+    runs: Sequence[Sequence[str]],
 ) -> Sequence[Conformance]:
     """Return what becomes of the runs, by what is to follow them."""
     from statewalk.checker.conforming import in_processes

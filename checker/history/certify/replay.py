@@ -26,7 +26,7 @@ from statewalk.checker.history.data import (
     History,
     Scalar,
 )
-from statewalk.dsl.library.levels import PREFIX, Level
+from statewalk.dsl.library.levels import PREFIX, IsolationLevel
 
 _COMMITTED = INITIAL - 1
 
@@ -129,7 +129,10 @@ class Store:
 
 
 def replay(
-    history: History, events: Iterable[tuple[int, bool]], level: Level, clock_error: float = 0.0
+    history: History,
+    events: Iterable[tuple[int, bool]],
+    level: IsolationLevel,
+    clock_error: float = 0.0,
 ) -> None:
     """Run (transaction, is commit) events in order; return when they are a legal execution.
 
@@ -163,7 +166,7 @@ def replay(
         _times(history, order, clock_error)
 
 
-def _session(history: History, t: int, level: Level, last: dict[int, int]) -> None:
+def _session(history: History, t: int, level: IsolationLevel, last: dict[int, int]) -> None:
     before = last.get(int(history.session[t]), _COMMITTED)
     if level.session and before > t:
         raise Mismatch(f"{history.name(t)} begins after {history.name(before)} of its session")

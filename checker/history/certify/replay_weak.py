@@ -15,7 +15,14 @@ import numpy as np
 
 from statewalk.checker.history.certify.replay import Mismatch, Store
 from statewalk.checker.history.data import APPEND, LIST, NIL, RANGE, READ, UNKNOWN, Array, History
-from statewalk.dsl.library.levels import ATOMIC, CAUSAL, PARALLEL, READ_COMMITTED, VIEW, Level
+from statewalk.dsl.library.levels import (
+    ATOMIC,
+    CAUSAL,
+    PARALLEL,
+    READ_COMMITTED,
+    VIEW,
+    IsolationLevel,
+)
 
 _ROOM = 1 << 26  # places in the table of newest visible versions, 4 bytes each
 _T0 = -1
@@ -40,7 +47,7 @@ class _Done:
         return [read for moment in self.moments for read in moment]
 
 
-def replay_weak(history: History, order: list[int], level: Level) -> None:
+def replay_weak(history: History, order: list[int], level: IsolationLevel) -> None:
     """Run the transactions in an order; return when that is an execution at the level.
 
     Raises:  Mismatch when a read, the order of a session, or what was visible is wrong.
@@ -65,7 +72,7 @@ class _Run:
         self.lists: dict[int, list[int]] = {}
         self.ends: dict[int, dict[int, int]] = {}
 
-    def run(self, level: Level) -> list[_Done]:
+    def run(self, level: IsolationLevel) -> list[_Done]:
         last: dict[int, tuple[int, int]] = {}
         done = []
         for turn, t in enumerate(self.order):
@@ -85,7 +92,7 @@ class _Run:
             done.append(one)
         return done
 
-    def _read(self, t: int, one: _Done, level: Level) -> dict[int, list[int]]:
+    def _read(self, t: int, one: _Done, level: IsolationLevel) -> dict[int, list[int]]:
         """Check t's reads one by one; per key what it leaves: its last write, or its appends."""
         h, left, seen = self.history, dict[int, list[int]](), dict[int, int]()
         for op in h.operations(t):
@@ -175,7 +182,7 @@ def _wrong(history: History, t: int, k: int) -> Mismatch:
     return Mismatch(f"{history.name(t)} reads {history.keys[k]} older than what was visible to it")
 
 
-def _direct(history: History, order: list[int], ran: list[_Done], level: Level) -> None:
+def _direct(history: History, order: list[int], ran: list[_Done], level: IsolationLevel) -> None:
     """Check that its direct sources (for VIEW: earlier ones) and its session do not
     be missed.
     """

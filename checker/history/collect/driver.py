@@ -24,7 +24,7 @@ class _GivenUpError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class WorkloadRun:
     """A workload to run: `transactions` in all, spread over the sessions; `pause` and times
     in seconds.
 
@@ -41,7 +41,7 @@ class Run:
 
 def collect(
     database: Database,
-    run: Run,
+    run: WorkloadRun,
     path: Path,
     *,
     running: Callable[[Recorder], Any] | None = None,
@@ -80,7 +80,9 @@ def collect(
 class _Session:
     """One client: a thread with a connection, which it renews when it is lost."""
 
-    def __init__(self, database: Database, run: Run, recorder: Recorder, number: int) -> None:
+    def __init__(
+        self, database: Database, run: WorkloadRun, recorder: Recorder, number: int
+    ) -> None:
         self.database, self.run, self.recorder, self.number = database, run, recorder, number
         self.rng = random.Random(f"{run.seed} {number}")
         self.partner: threading.Barrier | None = None

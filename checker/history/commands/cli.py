@@ -247,7 +247,7 @@ def _check_many(args: argparse.Namespace, options: Options) -> int:
             "there is one drawing for one history", expected="--json for a folder", code="SW709"
         )
     files = many.histories(args.file)
-    asked = many.Asked(args.level or "", args.format, args.initial or "", options)
+    asked = many.FileChecks(args.level or "", args.format, args.initial or "", options)
     jobs = args.jobs or many.default_jobs()
     rows = list(many.in_processes(files, asked, jobs))
     if args.json == "-":

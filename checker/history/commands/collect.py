@@ -14,7 +14,7 @@ from statewalk.checker.history.collect.databases import (
     database_of,
     without_password,
 )
-from statewalk.checker.history.collect.driver import Run, collect
+from statewalk.checker.history.collect.driver import WorkloadRun, collect
 from statewalk.checker.history.collect.workloads import WORKLOADS, Shape
 from statewalk.checker.history.errors import no_access
 from statewalk.checker.machine import streams
@@ -84,7 +84,7 @@ def _milliseconds(text: str) -> float:
 
 def run_collect(args: argparse.Namespace) -> int:
     """Collect and say how it went; the exit code."""
-    run = Run(
+    run = WorkloadRun(
         args.workload,
         args.transactions,
         Shape(args.operations, args.keys, args.sessions),

@@ -42,7 +42,7 @@ EXITS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class FileChecks:
     """The checks of each file: a level or, without one, all; how to read it."""
 
     level: str = ""
@@ -107,7 +107,7 @@ def _below(folder: Path) -> Iterator[Path]:
             yield from _below(path)
 
 
-def check_file(path: str, asked: Asked) -> Row:
+def check_file(path: str, asked: FileChecks) -> Row:
     """Check one history; whatever goes wrong is told in the row."""
     from statewalk.checker.history.certify.replay import Mismatch
     from statewalk.checker.machine.watch import CutShort
@@ -130,7 +130,7 @@ def check_file(path: str, asked: Asked) -> Row:
     return row
 
 
-def _check(row: Row, asked: Asked) -> None:
+def _check(row: Row, asked: FileChecks) -> None:
     from statewalk.checker.history import formats
     from statewalk.checker.history.decide.check import summary
     from statewalk.checker.history.explain import report
@@ -161,7 +161,7 @@ def _check(row: Row, asked: Asked) -> None:
 
 
 def in_processes(
-    files: list[Path], asked: Asked, jobs: int, check: Callable[..., Row] = check_file
+    files: list[Path], asked: FileChecks, jobs: int, check: Callable[..., Row] = check_file
 ) -> Iterator[Row]:
     """Yield the rows in the order of the files, from `jobs` processes.
 
@@ -197,7 +197,7 @@ def exit_code(rows: list[Row]) -> int:
     return next(code for outcome, code in EXITS.items() if outcome in outcomes)
 
 
-def table(rows: list[Row], folder: Path, asked: Asked) -> str:
+def table(rows: list[Row], folder: Path, asked: FileChecks) -> str:
     """Return a line per file and a sum."""
     names = [one_line(_short(row.file, folder)) for row in rows]
     width = max(len("file"), *(len(name) for name in names))
@@ -217,12 +217,12 @@ def _short(file: str, folder: Path) -> str:
     return str(Path(file).relative_to(folder))
 
 
-def _told(row: Row, asked: Asked) -> str:
+def _told(row: Row, asked: FileChecks) -> str:
     notes = row.result["notes"] if row.result else ()
     return "; ".join((_outcome(row, asked), *notes)).removeprefix("; ")
 
 
-def _outcome(row: Row, asked: Asked) -> str:
+def _outcome(row: Row, asked: FileChecks) -> str:
     if row.message:
         return " ".join(row.message.removeprefix(row.file).lstrip(":, ").split())[:200]
     fails = [f"{x} fails: {name}" for x, name in zip(row.weakest, row.anomalies, strict=True)]

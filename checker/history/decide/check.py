@@ -33,7 +33,7 @@ from statewalk.dsl.library.levels import (
     LEVELS,
     PREFIX,
     VIEW,
-    Level,
+    IsolationLevel,
     implies,
     strongest,
     weaker,
@@ -72,7 +72,7 @@ class Verdict:
     search that found no order.
     """
 
-    level: Level
+    level: IsolationLevel
     holds: bool
     stage: str
     findings: list[Finding] = field(default_factory=list)
@@ -111,7 +111,7 @@ def check(
 
 
 def _as_recorded(
-    history: History, facts: Facts, found: Verdict, level: Level, options: Options
+    history: History, facts: Facts, found: Verdict, level: IsolationLevel, options: Options
 ) -> Verdict:
     """Return a verdict on a level; one that holds is taken back where an order was not recorded."""
     if not found.holds:
@@ -175,7 +175,7 @@ def _without_times(
 
 
 def _check_weak(
-    history: History, facts: Facts, level: Level, options: Options, clock: _Clock
+    history: History, facts: Facts, level: IsolationLevel, options: Options, clock: _Clock
 ) -> Verdict:
     if level.rule == VIEW:
         facts = scan(history, again=True)[0]
@@ -197,7 +197,7 @@ def _check_weak(
 
 
 def _check_graph(
-    history: History, facts: Facts, level: Level, options: Options, clock: _Clock
+    history: History, facts: Facts, level: IsolationLevel, options: Options, clock: _Clock
 ) -> Verdict:
     if level.rule == PREFIX:
         graph, priority = build_halves(history, facts, level), priority_of_halves(history, facts)
@@ -251,7 +251,7 @@ def _check_graph(
     return verdict
 
 
-def _check_certain(graph: Graph, level: Level, priority: Floats, clock: _Clock) -> Verdict:
+def _check_certain(graph: Graph, level: IsolationLevel, priority: Floats, clock: _Clock) -> Verdict:
     """Return a cycle of edges that need no reasoning, or no verdict."""
     edges = np.concatenate((graph.edges[:, :2], initial_edges(graph)))
     order = order_by(graph.size, edges[:, 0].copy(), edges[:, 1].copy(), priority)

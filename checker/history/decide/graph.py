@@ -20,7 +20,7 @@ from statewalk.checker.history.decide.kernels.reach import (
     topological_by,
 )
 from statewalk.checker.history.decide.scan import Facts
-from statewalk.dsl.library.levels import Level
+from statewalk.dsl.library.levels import IsolationLevel
 
 BC, SO, RT, WR, WW, RW = -1, 0, 4, 1, 2, 3
 
@@ -80,7 +80,7 @@ def order_by(size: int, src: Ints, dst: Ints, priority: Floats) -> Ints:
     return order[: topological_by(size, start, to, priority, order)]
 
 
-def build(history: History, facts: Facts, level: Level, clock_error: float) -> Graph:
+def build(history: History, facts: Facts, level: IsolationLevel, clock_error: float) -> Graph:
     """Return the graph of everything observed: within transactions, sessions, time, reads,
     lists.
     """

@@ -11,7 +11,7 @@ import numpy as np
 from statewalk.checker.history.data import Bools, Floats, Ints
 from statewalk.checker.history.decide.graph import Graph, neighbours, order_by, ranks
 from statewalk.checker.history.decide.kernels.encode import next_writers
-from statewalk.checker.history.decide.kernels.order import FREE, Run, execute
+from statewalk.checker.history.decide.kernels.order import FREE, OrderSearch, execute
 
 _TURNS = 20  # per node and edge
 
@@ -58,7 +58,7 @@ def executed(graph: Graph, base: Ints, priority: Floats) -> Ints:
     src, dst = base[:, 0].copy(), base[:, 1].copy()
     down, up = neighbours(graph.size, src, dst), neighbours(graph.size, dst, src)
     keys, order = len(x.key_at) - 1, np.empty(graph.size, np.int64)
-    run = Run(
+    run = OrderSearch(
         w=w,
         n=n,
         write_at=np.searchsorted(x.writer[slots], np.arange(n + 1)),

@@ -14,13 +14,13 @@ from statewalk.checker.history.decide.graph import build, ranks
 from statewalk.checker.history.decide.saturate import Reach, saturate
 from statewalk.checker.history.decide.scan import Facts
 from statewalk.checker.history.decide.search import decide
-from statewalk.dsl.library.levels import LEVELS, Level
+from statewalk.dsl.library.levels import LEVELS, IsolationLevel
 
 _ROUNDS = 12
 
 
 def commit_order(
-    history: History, facts: Facts, level: Level, priority: Floats, deadline: float
+    history: History, facts: Facts, level: IsolationLevel, priority: Floats, deadline: float
 ) -> Floats:
     """Return when each member may have committed; `priority` (n,) itself when that is not found
     out.

@@ -13,7 +13,7 @@ import numpy as np
 from statewalk.checker.history.data import Floats, History, Ints
 from statewalk.checker.history.decide.graph import BC, Graph, build
 from statewalk.checker.history.decide.scan import Facts
-from statewalk.dsl.library.levels import LEVELS, Level
+from statewalk.dsl.library.levels import LEVELS, IsolationLevel
 
 
 def halves(facts: Facts) -> Facts:
@@ -28,7 +28,7 @@ def halves(facts: Facts) -> Facts:
     return Facts(np.repeat(facts.members, 2), reads, writes, order)
 
 
-def build_halves(history: History, facts: Facts, level: Level) -> Graph:
+def build_halves(history: History, facts: Facts, level: IsolationLevel) -> Graph:
     """Return the graph of the halves: one node each."""
     serial = LEVELS["strong-session-serializable" if level.session else "serializable"]
     graph = build(history, halves(facts), serial, 0.0)

@@ -249,7 +249,7 @@ def _scheduled(problem: Problem, schedule: str) -> Decided:
         k = k + step if schedule == "add" else 2 * k
 
 
-def start(problem: Variables, base: Ints, order: Ints) -> cdcl.Search:
+def start(problem: Variables, base: Ints, order: Ints) -> cdcl.SolverState:
     """Return the arrays of a search over these edges, with `order` as the first guess."""
     graph, nv, edges = problem.graph, problem.variables, problem.edges
     size, ne, w = graph.size, len(edges), graph.w
@@ -264,7 +264,7 @@ def start(problem: Variables, base: Ints, order: Ints) -> cdcl.Search:
     later[-1] = -1
     reg[cdcl.CLOCK], reg[cdcl.PAUSE] = nv + 1, _PAUSE
     room = max(1 << 16, 4 * nv)
-    return cdcl.Search(
+    return cdcl.SolverState(
         value=np.full(nv, -1, np.int8),
         level=some(nv),
         reason=some(nv, -1),
@@ -308,7 +308,7 @@ def start(problem: Variables, base: Ints, order: Ints) -> cdcl.Search:
     )
 
 
-def more_room(state: cdcl.Search) -> cdcl.Search:
+def more_room(state: cdcl.SolverState) -> cdcl.SolverState:
     """Double the clause store where it is nearly full, and let the search go on."""
     reg, nv = state.reg, len(state.value)
     reg[cdcl.PAUSE] = reg[cdcl.CONFLICTS] + _PAUSE

@@ -38,7 +38,7 @@ from statewalk.dsl.library.levels import (
     PARALLEL,
     READ_COMMITTED,
     VIEW,
-    Level,
+    IsolationLevel,
 )
 
 _NONE = np.empty(0, np.int64)
@@ -66,7 +66,7 @@ class Weak:
 def decide_weak(
     history: History,
     facts: Facts,
-    level: Level,
+    level: IsolationLevel,
     priority: Floats,
     deadline: float,
     *,
@@ -112,7 +112,7 @@ def _listed(facts: Facts) -> Array:
     return rows
 
 
-def _visible(history: History, facts: Facts, level: Level, graph: Graph) -> Array:
+def _visible(history: History, facts: Facts, level: IsolationLevel, graph: Graph) -> Array:
     """Return edges j -> i for every reader of i to which j was visible; r -> j of kind rw if
     i is T0.
     """

@@ -21,7 +21,7 @@ from statewalk.checker.history.explain.weak_prove import (
 )
 from statewalk.dsl.library import isolation
 from statewalk.dsl.library.isolation import Edge, Transaction, forbidden
-from statewalk.dsl.library.levels import LEVELS, Level
+from statewalk.dsl.library.levels import LEVELS, IsolationLevel
 
 _ORDERS_TRIED = 2000
 _EFFORT = 800_000  # tried orders times the cube of the transactions, roughly
@@ -141,7 +141,9 @@ def _of_finding(verdict: Verdict) -> Explanation:
 class Explainer:
     """Names and explains one minimal set of facts."""
 
-    def __init__(self, history: History, facts: Facts, level: Level, clock_error: float) -> None:
+    def __init__(
+        self, history: History, facts: Facts, level: IsolationLevel, clock_error: float
+    ) -> None:
         """Prepare the small graph; `facts` must have no order at the level."""
         self.history, self.facts, self.level = history, facts, level
         self.clock_error = clock_error

@@ -15,7 +15,7 @@ import numpy as np
 from statewalk.checker.history.clock import reached
 from statewalk.checker.history.data import INFO, INITIAL, History
 from statewalk.checker.history.decide.scan import Facts
-from statewalk.dsl.library.levels import Level
+from statewalk.dsl.library.levels import IsolationLevel
 
 _DERIVED_COST = 8
 Order = tuple[int, int, int]
@@ -71,7 +71,7 @@ class Small:
                     yield i, j, k
 
 
-def small(history: History, facts: Facts, level: Level, clock_error: float) -> Small:
+def small(history: History, facts: Facts, level: IsolationLevel, clock_error: float) -> Small:
     """Return the observed edges of restricted facts, session and real time pairwise."""
     n, w = len(facts.members), 1 if level.serial else 2
     reads: list[tuple[int, int, int]] = sorted({tuple(row) for row in facts.reads[:, :3].tolist()})

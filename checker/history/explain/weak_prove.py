@@ -29,13 +29,18 @@ from statewalk.dsl.library.levels import (
     PARALLEL,
     PREFIX,
     VIEW,
-    Level,
+    IsolationLevel,
     weaker,
 )
 
 
 def rejected_core(
-    history: History, facts: Facts, level: Level, graph: Graph, used: Ints, clock_error: float
+    history: History,
+    facts: Facts,
+    level: IsolationLevel,
+    graph: Graph,
+    used: Ints,
+    clock_error: float,
 ) -> tuple[Facts, bool]:
     """Return the facts of a minimal rejected set of transactions, and whether it is known
     minimal.
@@ -46,7 +51,7 @@ def rejected_core(
     return core(facts, support, lambda some: rejected(history, some, level, clock_error))
 
 
-def rejected(history: History, facts: Facts, level: Level, clock_error: float) -> bool:
+def rejected(history: History, facts: Facts, level: IsolationLevel, clock_error: float) -> bool:
     """Return whether these facts alone contradict the level."""
     if level.weak and level.rule != PREFIX:
         priority = facts.members.astype(np.float64)
@@ -62,7 +67,9 @@ def rejected(history: History, facts: Facts, level: Level, clock_error: float) -
     return not decide(graph, reach, np.zeros(graph.size), saturated=True).holds
 
 
-def weakest_refuted(history: History, facts: Facts, level: Level, clock_error: float) -> str:
+def weakest_refuted(
+    history: History, facts: Facts, level: IsolationLevel, clock_error: float
+) -> str:
     """Return the weakest level that these facts alone contradict, session order apart where
     it can be.
 
@@ -75,7 +82,7 @@ def weakest_refuted(history: History, facts: Facts, level: Level, clock_error: f
     return level.name
 
 
-def closure_of(level: Level, facts: Facts, found: Small) -> Callable[..., Closure]:
+def closure_of(level: IsolationLevel, facts: Facts, found: Small) -> Callable[..., Closure]:
     """Return the closure that has the level's rules; `found` is set to the nodes that it needs."""
     if not level.weak:
         return Closure

@@ -32,7 +32,7 @@ from statewalk.checker.native.kernels.arrays import (
 )
 from statewalk.checker.native.learn.memo import OPAQUE, Call, Growing, Memo, Projection, result_id
 from statewalk.checker.native.learn.outcomes import Effects
-from statewalk.dsl.view import Asked
+from statewalk.dsl.view import CallResult
 
 # One thing noted while a spec ran: (kind of node, slot, operand, value). For a fork the operand is
 # the number of options and the value the index taken.
@@ -229,7 +229,7 @@ class Learned(Effects):
         self.projected.put(number, id, result + 1)
         return result
 
-    def call(self, key: tuple[object, ...], run: Asked) -> Call:
+    def call(self, key: tuple[object, ...], run: CallResult) -> Call:
         """Return the call of a key, which begins with the function; ``run`` gives its result."""
         known = self.call_of.get(key)
         if known is None:

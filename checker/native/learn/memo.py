@@ -11,7 +11,7 @@ import numpy as np
 from statewalk.checker.engines.layout import Slot
 from statewalk.checker.native.kernels.arrays import FIRST_RESULT, Array
 from statewalk.dsl.values.stored import intern_key
-from statewalk.dsl.view import Asked
+from statewalk.dsl.view import CallResult
 
 OPAQUE = 0  # result id of a projection or call whose result cannot be stored, or that raises
 
@@ -114,7 +114,7 @@ class Call:
 
     number: int
     function: object = None
-    run: Asked | None = None
+    run: CallResult | None = None
     results: list[Any] = field(default_factory=lambda: [None])
     ids: dict[Any, int] = field(default_factory=dict)
     slots: set[int] = field(default_factory=set)

@@ -12,7 +12,7 @@ from statewalk.checker.native.learn.memo import OPAQUE, Call, leaf_of_result, re
 from statewalk.dsl.declared import Fairness
 from statewalk.dsl.state.plain_view import fair_choice
 from statewalk.dsl.values.stored import intern_key
-from statewalk.dsl.view import WHOLE, Asked, Disabled, FairChoice, Path, Place, count_choices
+from statewalk.dsl.view import WHOLE, CallResult, Disabled, FairChoice, Path, Place, count_choices
 
 
 class LookAgain(BaseException):
@@ -172,7 +172,7 @@ class TracingView:
 
     # -- remembered calls ------------------------------------------------------------------------
 
-    def call(self, key: tuple[object, ...], fn: Asked) -> Any:
+    def call(self, key: tuple[object, ...], fn: CallResult) -> Any:
         learned, function = self._learned, key[:2]
         outermost = self._remembering is None
         writing = bool(self.written or self.pending)

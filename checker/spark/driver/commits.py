@@ -40,7 +40,7 @@ from statewalk.checker.spark.tasks.files import Part, Stored, opened
 from statewalk.dsl.errors import RunError
 
 if TYPE_CHECKING:
-    from statewalk.checker.native.state import Column, Search
+    from statewalk.checker.native.state import Column, NativeSearch
     from statewalk.checker.native.states import Level
     from statewalk.dsl.model import Model
 
@@ -92,7 +92,7 @@ class Committer(Writer):
     def level(self, depth: int, level: Level, links: Column) -> None:
         """Levels are files of tasks, or in one that is written when the first of these begins."""
 
-    def write(self, search: Search, parts: Parts) -> None:
+    def write(self, search: NativeSearch, parts: Parts) -> None:
         """Make everything up to the level to be expanded next final, if that can be done."""
         depth = len(search.links) - 1
         if self.committed != depth and self.trying(lambda: self._write_all(search, depth, parts)):
@@ -100,7 +100,7 @@ class Committer(Writer):
             with suppress(OSError):  # one more file does no harm
                 self.clear({*self.values, *(stored.name for stored in parts.files())})
 
-    def _write_all(self, search: Search, depth: int, parts: Parts) -> None:
+    def _write_all(self, search: NativeSearch, depth: int, parts: Parts) -> None:
         self.write_values(search.layout)
         manifest = self._manifest(search, depth, totals_of(search))
         write_manifest(self.folder, {**manifest, "format": FORMAT, "spark": asdict(parts)}, False)

@@ -15,7 +15,7 @@ from statewalk.checker.contract.stops import StoppedBy
 from statewalk.checker.native.findings import Stage
 from statewalk.checker.native.kernels.arrays import Array
 from statewalk.checker.native.search import Loop
-from statewalk.checker.native.state import Search
+from statewalk.checker.native.state import NativeSearch
 from statewalk.checker.spark.driver.commits import Committer, FileLevel
 from statewalk.checker.spark.driver.jobs import Cluster
 from statewalk.checker.spark.driver.stages import Spread, packing, take_over
@@ -28,7 +28,7 @@ from statewalk.checker.spark.tasks.plan import Division, file_name
 class Driver:
     """Spreads a search over tasks once a level is large enough."""
 
-    search: Search
+    search: NativeSearch
     cluster: Cluster
     committer: Committer | None = None
     spread: Spread | None = None
@@ -73,7 +73,7 @@ class Driver:
             self.spread.close()
 
 
-def spill(search: Search, cluster: Cluster) -> Spread:
+def spill(search: NativeSearch, cluster: Cluster) -> Spread:
     """Move the frontier and the visited fingerprints into files, and go on with tasks."""
     division = Division(cluster.settings.buckets, cluster.most_tasks)
     depth = len(search.links) - 1
@@ -102,7 +102,7 @@ def spill(search: Search, cluster: Cluster) -> Spread:
 
 
 def _spill_part(
-    search: Search, cluster: Cluster, division: Division, task: int, own: slice
+    search: NativeSearch, cluster: Cluster, division: Division, task: int, own: slice
 ) -> Part:
     """Write a task's share of the level."""
     level, depth = search.level, len(search.links) - 1
@@ -117,7 +117,7 @@ def _spill_part(
     return division.part(task, own.stop - own.start, *written)
 
 
-def _visited(search: Search) -> tuple[Array, Array]:
+def _visited(search: NativeSearch) -> tuple[Array, Array]:
     """Return all fingerprints seen so far, sorted, and their second words."""
     found = [p.seen_words() for p in search.seen.partitions]
     fps, lows = map(np.concatenate, zip(*found, strict=True))

@@ -17,7 +17,7 @@ from statewalk.checker.native.findings import Stage
 from statewalk.checker.native.kernels.arrays import EDGE, POSITION_SHIFT, Array, Rows
 from statewalk.checker.native.manifests import damaged
 from statewalk.checker.native.orbits import LOOKED_AT, Orbits, orbits_of
-from statewalk.checker.native.state import Search
+from statewalk.checker.native.state import NativeSearch
 from statewalk.checker.native.states import Level, Partition
 from statewalk.checker.native.workers import Worker
 from statewalk.checker.spark.driver.commits import Committer, FileLevel, Parts
@@ -42,7 +42,7 @@ _NONE: Array = np.zeros(0, np.uint64)
 class Spread:
     """The part of a search that lives in files, and what its next level has given so far."""
 
-    search: Search
+    search: NativeSearch
     cluster: Cluster
     level: FileLevel
     runs: list[tuple[Part, ...]]
@@ -318,7 +318,7 @@ class Spread:
 
 
 def take_over(
-    search: Search, cluster: Cluster, levels: list[tuple[Part, ...]],
+    search: NativeSearch, cluster: Cluster, levels: list[tuple[Part, ...]],
     runs: list[tuple[Part, ...]], early: Stored,
 ) -> Spread:  # fmt: skip
     """Take files for the truth of a search from here on; the last level is expanded next."""
@@ -329,14 +329,14 @@ def take_over(
     return Spread(search, cluster, level, runs, early, levels)
 
 
-def _words(search: Search) -> Array:
+def _words(search: NativeSearch) -> Array:
     """Return the part of fingerprints that all states have in common."""
     base = search.layout.base
     words = [base >> 64, base & ((1 << 64) - 1)] if search.shape.wide else [base]
     return np.array(words, np.uint64)
 
 
-def packing(search: Search) -> Packing:
+def packing(search: NativeSearch) -> Packing:
     """Return how rows are packed: every slot and every value id there is by now fits."""
     search.widen()
     slots, width = search.layout.slots, search.shape.width
@@ -351,7 +351,7 @@ def _only_ids(part: Part) -> Part:
 _NEVER = np.iinfo(np.int64).max
 
 
-def learn(search: Search, misses: Iterable[Miss]) -> None:
+def learn(search: NativeSearch, misses: Iterable[Miss]) -> None:
     """Learn misses, each situation once."""
     roots = search.roots
     pairs: dict[str, dict[tuple[int, tuple[int, ...]], None]] = {"check": {}, "act": {}, "end": {}}
@@ -371,7 +371,7 @@ def learn(search: Search, misses: Iterable[Miss]) -> None:
             _walk(search, span, list(found))
 
 
-def look_ahead(search: Search, rows: Rows) -> None:
+def look_ahead(search: NativeSearch, rows: Rows) -> None:
     """Learn what some states of a level ask for: most of what all of them will ask for.
 
     They are expanded and their successors checked, natively; what comes out is not kept.
@@ -400,7 +400,7 @@ def _itself(row: list[int]) -> list[int]:
     return row
 
 
-def _walk(search: Search, span: str, found: list[tuple[int, tuple[int, ...]]]) -> None:
+def _walk(search: NativeSearch, span: str, found: list[tuple[int, tuple[int, ...]]]) -> None:
     """Walk (root, row) pairs until nothing is missing in them."""
     search.widen()
     n, shape = len(found), search.shape
@@ -419,7 +419,7 @@ def _walk(search: Search, span: str, found: list[tuple[int, tuple[int, ...]]]) -
     search.workers.complete([worker], _runner(search, span, rows), level)
 
 
-def _runner(search: Search, span: str, rows: Rows) -> Callable[[Worker], object]:
+def _runner(search: NativeSearch, span: str, rows: Rows) -> Callable[[Worker], object]:
     """Return how a worker walks the pairs."""
     roots, learned = search.roots, search.learner.learned
     if span == "act":

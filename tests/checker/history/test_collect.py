@@ -18,7 +18,7 @@ import pytest
 from statewalk.checker.history.collect import Recorder
 from statewalk.checker.history.collect.database import Database
 from statewalk.checker.history.collect.databases import DATABASES, database_of
-from statewalk.checker.history.collect.driver import Run, collect
+from statewalk.checker.history.collect.driver import WorkloadRun, collect
 from statewalk.checker.history.collect.workloads import WORKLOADS, Shape
 from statewalk.checker.history.decide.check import check, check_levels, summary
 from statewalk.checker.history.errors import HistoryError
@@ -37,7 +37,7 @@ def database(name: str, tmp_path: Path) -> Database:
 @pytest.mark.parametrize(("name", "workload"), some(product(PROMISED, WORKLOADS), every=33))
 def test_a_database_keeps_what_it_promises(name: str, workload: str, tmp_path: Path) -> None:
     path = tmp_path / "h.jsonl"
-    run = Run(workload, 120, Shape(6, 30, 4), seed=1, pause=0.001)
+    run = WorkloadRun(workload, 120, Shape(6, 30, 4), seed=1, pause=0.001)
     counts = collect(database(name, tmp_path), run, path)
     history = read(path)
 
@@ -49,7 +49,7 @@ def test_a_database_keeps_what_it_promises(name: str, workload: str, tmp_path: P
 
 def test_duckdb_has_write_skew_and_loses_no_update(tmp_path: Path) -> None:
     path = tmp_path / "h.jsonl"
-    collect(database("duckdb", tmp_path), Run("write-skew", 40), path)
+    collect(database("duckdb", tmp_path), WorkloadRun("write-skew", 40), path)
     history = read(path)
     verdicts = check_levels(history)
 
@@ -221,7 +221,9 @@ def test_a_database_that_cannot_be_prepared_leaves_no_file(tmp_path: Path) -> No
     (tmp_path / "db").write_text("this is not a database, and long enough to be looked at" * 40)
 
     with pytest.raises(sqlite3.Error):
-        collect(DATABASES["sqlite"](str(tmp_path / "db"), None), Run("bank", 1), tmp_path / "h")
+        collect(
+            DATABASES["sqlite"](str(tmp_path / "db"), None), WorkloadRun("bank", 1), tmp_path / "h"
+        )
     assert not (tmp_path / "h").exists()
 
 

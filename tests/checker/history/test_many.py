@@ -11,7 +11,7 @@ import pytest
 from statewalk.checker.cli import main
 from statewalk.checker.history.commands import many
 from statewalk.checker.history.commands.many import (
-    Asked,
+    FileChecks,
     Row,
     check_file,
     exit_code,
@@ -66,10 +66,10 @@ def test_a_last_line_that_is_cut_off_is_told_of_each_history(
     file = folder / "a.jsonl"
     file.write_text(file.read_text() + '{"session": 1, "op')
     told = "Line 3, the last one, is cut off and left out"
-    rows = [check_file(str(file), asked) for asked in (Asked(), Asked("si"))]
+    rows = [check_file(str(file), asked) for asked in (FileChecks(), FileChecks("si"))]
 
     for row in rows:
-        assert told in many.table([row], folder, Asked("si"))
+        assert told in many.table([row], folder, FileChecks("si"))
         assert [told] == json.loads(many.as_json([row], folder))["files"][0]["result"]["notes"]
     run(monkeypatch, "check", file, "--json", "-")
     assert [told] == json.loads(capsys.readouterr().out)["notes"]
@@ -82,7 +82,7 @@ def test_links_to_folders_are_told_and_not_followed(tmp_path: Path) -> None:
     for name, to in (("b", "."), ("c", "."), ("d", "../one"), ("e.jsonl", "a.jsonl"), ("f", "/")):
         (tmp_path / "in" / name).symlink_to(to)
 
-    rows = [check_file(str(path), Asked()) for path in histories(tmp_path / "in")]
+    rows = [check_file(str(path), FileChecks()) for path in histories(tmp_path / "in")]
     told = "a link to a folder, which is not followed"
 
     assert ["a.jsonl", "b", "c", "d", "e.jsonl", "f"] == [Path(row.file).name for row in rows]
@@ -128,7 +128,7 @@ def test_a_folder_without_histories_and_a_drawing_of_many_are_mistakes(
     assert "SW709" in capsys.readouterr().err
 
 
-def dies_of_c(path: str, asked: Asked) -> Row:
+def dies_of_c(path: str, asked: FileChecks) -> Row:
     if path.endswith("c.jsonl"):
         os.kill(os.getpid(), signal.SIGKILL)
     return check_file(path, asked)
@@ -136,7 +136,7 @@ def dies_of_c(path: str, asked: Asked) -> Row:
 
 def test_a_process_that_dies_takes_only_its_own_file_with_it(folder: Path) -> None:
     files = [folder / "deep" / "c.jsonl", folder / "a.jsonl"]
-    rows = list(in_processes(files, Asked("si"), 1, dies_of_c))
+    rows = list(in_processes(files, FileChecks("si"), 1, dies_of_c))
 
     assert ["internal error", "holds"] == [row.outcome for row in rows]
     assert "died" in rows[0].message
@@ -154,6 +154,6 @@ def test_the_exit_code_is_that_of_the_worst(outcomes: list[str], code: int) -> N
 
 def test_time_that_runs_out_is_told_in_the_row(tmp_path: Path) -> None:
     save(tmp_path / "a.jsonl", HOLDS)
-    asked = Asked("si", options=Options(timeout=0.0))
+    asked = FileChecks("si", options=Options(timeout=0.0))
 
     assert "undecided" == check_file(str(tmp_path / "a.jsonl"), asked).outcome

@@ -13,7 +13,7 @@ import pytest
 from statewalk.checker.history.collect import Front, Recorder
 from statewalk.checker.history.collect.applications import APPLICATIONS
 from statewalk.checker.history.collect.databases import MySQL
-from statewalk.checker.history.collect.driver import Run, collect
+from statewalk.checker.history.collect.driver import WorkloadRun, collect
 from statewalk.checker.history.collect.workloads import Shape
 from statewalk.checker.history.data import FAIL, INFO, History
 from statewalk.checker.history.decide.check import check, check_levels, summary
@@ -32,7 +32,7 @@ pytestmark = [
 
 def recorded(tmp_path: Path, isolation: str, workload: str, n: int = 80, **more: Any) -> History:
     path = tmp_path / f"{isolation}-{workload}.jsonl"
-    collect(MySQL(SERVER, isolation), Run(workload, n, Shape(4, 20, 4), **more), path)
+    collect(MySQL(SERVER, isolation), WorkloadRun(workload, n, Shape(4, 20, 4), **more), path)
     return read(path)
 
 
@@ -148,7 +148,7 @@ def test_a_server_that_restarts_is_waited_for(tmp_path: Path) -> None:
         pytest.skip("only a server that the tests started may be restarted")
     path = tmp_path / "restarted.jsonl"
 
-    run = Run("bank", 1000, Shape(4, 20, 4), pause=0.005)
+    run = WorkloadRun("bank", 1000, Shape(4, 20, 4), pause=0.005)
     counts = collect(MySQL(SERVER, "snapshot"), run, path, running=amid(mariadb_server.restart))
     history = read(path)
 

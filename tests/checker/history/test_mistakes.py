@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from statewalk.checker.cli import main
-from statewalk.checker.history.commands.many import Asked, check_file
+from statewalk.checker.history.commands.many import FileChecks, check_file
 from statewalk.checker.history.decide.check import Options
 
 HEAD = '{"statewalk-history": 1}\n'
@@ -133,7 +133,7 @@ def test_a_limit_covers_the_reading_of_a_history(run: Run) -> None:
     )
     assert not Path("out.jsonl").exists()
     assert ("undecided", "no verdict in 0.1 seconds") == (
-        (row := check_file("long.jsonl", Asked("si", options=Options(timeout=0.1)))).outcome,
+        (row := check_file("long.jsonl", FileChecks("si", options=Options(timeout=0.1)))).outcome,
         row.message,
     )
 

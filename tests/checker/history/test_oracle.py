@@ -15,7 +15,7 @@ import pytest
 
 from statewalk.checker.history.decide.check import Options, check, check_levels
 from statewalk.checker.history.formats.jsonl import from_records
-from statewalk.dsl.library.levels import LEVELS, Level, weaker
+from statewalk.dsl.library.levels import LEVELS, IsolationLevel, weaker
 from tests.cases import slow
 from tests.checker.history.axioms import in_parts
 
@@ -58,7 +58,7 @@ def answers(record: Record, state: State) -> State | None:
     return mine
 
 
-def possible(records: list[Record], level: Level, error: float) -> bool:
+def possible(records: list[Record], level: IsolationLevel, error: float) -> bool:
     """Return whether some run of a store at this level gives the recorded answers."""
     records = in_parts(records)
     sure = [i for i, r in enumerate(records) if r.get("status", "ok") == "ok"]
@@ -70,7 +70,7 @@ def possible(records: list[Record], level: Level, error: float) -> bool:
     )
 
 
-def runs(txns: list[Record], level: Level, error: float) -> bool:
+def runs(txns: list[Record], level: IsolationLevel, error: float) -> bool:
     n, dead = len(txns), set()
     before: list[int] = [0] * n
     for j, b in enumerate(txns):

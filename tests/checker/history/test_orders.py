@@ -19,7 +19,7 @@ from statewalk.checker.history.data import History
 from statewalk.checker.history.decide.check import Options, check, check_levels
 from statewalk.checker.history.errors import HistoryError
 from statewalk.checker.history.formats.jsonl import from_records, lines_of
-from statewalk.dsl.library.levels import LEVELS, Level, weaker
+from statewalk.dsl.library.levels import LEVELS, IsolationLevel, weaker
 from tests.cases import slow
 from tests.checker.history.axioms import RULES, in_parts, levels_of
 from tests.checker.history.round_trip import HARMLESS
@@ -86,7 +86,7 @@ def _values(op: list[Any]) -> Iterator[tuple[Any, Any]]:
         yield from ((op[1], v) for v in (op[2] if isinstance(op[2], list) else op[2:]))
 
 
-def lacks(counted: list[Record], level: Level, error: float) -> bool:
+def lacks(counted: list[Record], level: IsolationLevel, error: float) -> bool:
     """Return whether an order that the level asks for was not recorded."""
     sure = [r.get("status", "ok") == "ok" for r in counted]
     pairs = [*permutations(range(len(counted)), 2)]

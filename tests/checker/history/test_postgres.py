@@ -18,7 +18,7 @@ import pytest
 from statewalk.checker.history.collect import Recorder
 from statewalk.checker.history.collect.applications import APPLICATIONS
 from statewalk.checker.history.collect.databases import Postgres
-from statewalk.checker.history.collect.driver import Run, collect
+from statewalk.checker.history.collect.driver import WorkloadRun, collect
 from statewalk.checker.history.collect.workloads import Shape
 from statewalk.checker.history.data import INFO, WRITE, History
 from statewalk.checker.history.decide.check import Verdict, check, check_levels, summary
@@ -37,7 +37,7 @@ pytestmark = [
 
 def recorded(tmp_path: Path, isolation: str, workload: str, n: int = 80, **more: Any) -> History:
     path = tmp_path / f"{isolation}-{workload}.jsonl"
-    run = Run(workload, n, Shape(4, 20, 4), **more)
+    run = WorkloadRun(workload, n, Shape(4, 20, 4), **more)
     collect(Postgres(SERVER, isolation), run, path)
     return read(path)
 
@@ -224,7 +224,7 @@ def test_a_server_that_restarts_is_waited_for(tmp_path: Path) -> None:
         pytest.skip("only a server that the tests started may be restarted")
     path = tmp_path / "restarted.jsonl"
 
-    run = Run("bank", 1000, Shape(4, 20, 4), pause=0.005)
+    run = WorkloadRun("bank", 1000, Shape(4, 20, 4), pause=0.005)
     database = Postgres(SERVER, "repeatable read")
     counts = collect(database, run, path, running=amid(postgres_server.restart))
     history = read(path)

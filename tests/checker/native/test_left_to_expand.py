@@ -14,7 +14,7 @@ from statewalk.checker.native import explore
 from statewalk.checker.native.findings import Stage
 from statewalk.checker.native.running import exploration_of, loop_of, run, start
 from statewalk.checker.native.search import Loop
-from statewalk.checker.native.state import Search
+from statewalk.checker.native.state import NativeSearch
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model
 from tests.cases import slow
@@ -84,7 +84,7 @@ def test_so_does_the_native_engine(asked: int, model: Model) -> None:
 class Elsewhere:
     """Others that are stopped in the middle of a level, and give nothing of it."""
 
-    search: Search
+    search: NativeSearch
     ended: StoppedBy | None = None
     on_disk: tuple[int, int] | None = None
 

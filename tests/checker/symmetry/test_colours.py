@@ -21,7 +21,7 @@ from statewalk.checker.engines.layout import Layout, Orbit
 from statewalk.checker.native.kernels.arrays import POSITION_SHIFT
 from statewalk.checker.native.orbits import names
 from statewalk.checker.native.running import loop_of, start
-from statewalk.checker.native.state import Search
+from statewalk.checker.native.state import NativeSearch
 from statewalk.checker.symmetry.group import Symmetry
 from statewalk.dsl.model import Model
 from statewalk.dsl.values.stored import FrozenSet
@@ -142,7 +142,7 @@ def test_the_kernel_says_the_same(name: str, bits: int, folder: Path) -> None:
     assert (expected.fingerprint, expected.size) == _compiled(search, row, bits)
 
 
-def _compiled(search: Search, row: tuple[int, ...], bits: int) -> tuple[int, int]:
+def _compiled(search: NativeSearch, row: tuple[int, ...], bits: int) -> tuple[int, int]:
     """Fingerprint and size of a row's orbit, by the kernel."""
     orbits, learned = loop_of(search).orbits, search.learner.learned
     assert orbits is not None

@@ -7,12 +7,12 @@ checker.history.explain.prove.
 from __future__ import annotations
 
 from statewalk.checker.history.data import Ints
-from statewalk.checker.history.decide.kernels.cdcl_state import ON, REORDERS, STAMP, Search
+from statewalk.checker.history.decide.kernels.cdcl_state import ON, REORDERS, STAMP, SolverState
 from statewalk.checker.machine.compiling import inlined
 
 
 @inlined
-def _visit(s: Search, y: int, x: int, edge: int, tail: int, limit: int) -> int:
+def _visit(s: SolverState, y: int, x: int, edge: int, tail: int, limit: int) -> int:
     """Add y, reached from x, to the forward queue unless seen or beyond the limit."""
     if s.mark[y] != s.reg[STAMP] and s.rank[y] <= limit:
         s.mark[y] = s.reg[STAMP]
@@ -24,7 +24,7 @@ def _visit(s: Search, y: int, x: int, edge: int, tail: int, limit: int) -> int:
 
 
 @inlined
-def _forward(s: Search, u: int, v: int) -> int:
+def _forward(s: SolverState, u: int, v: int) -> int:
     """Return nodes reached from v that rank up to u; their number, or -1 when u is among them."""
     s.reg[STAMP] += 1
     s.mark[v] = s.reg[STAMP]
@@ -46,7 +46,7 @@ def _forward(s: Search, u: int, v: int) -> int:
 
 
 @inlined
-def _backward(s: Search, u: int, v: int) -> int:
+def _backward(s: SolverState, u: int, v: int) -> int:
     """Return nodes that reach u and rank from v on; their number."""
     s.back_mark[u] = s.reg[STAMP]
     s.back_queue[0] = u
@@ -72,7 +72,7 @@ def _backward(s: Search, u: int, v: int) -> int:
 
 
 @inlined
-def _sink(s: Search, nodes: Ints, at: int, end: int) -> None:
+def _sink(s: SolverState, nodes: Ints, at: int, end: int) -> None:
     """Let a node sink in a heap of nodes, the highest rank on top."""
     node = nodes[at]
     while 2 * at + 1 < end:
@@ -87,7 +87,7 @@ def _sink(s: Search, nodes: Ints, at: int, end: int) -> None:
 
 
 @inlined
-def _by_rank(s: Search, nodes: Ints, size: int) -> None:
+def _by_rank(s: SolverState, nodes: Ints, size: int) -> None:
     """Sort nodes by rank. (Numba's own sorting allocates, and takes seconds to compile.)"""
     for at in range(size // 2 - 1, -1, -1):
         _sink(s, nodes, at, size)
@@ -97,7 +97,7 @@ def _by_rank(s: Search, nodes: Ints, size: int) -> None:
 
 
 @inlined
-def _reorder(s: Search, ahead: int, behind: int) -> None:
+def _reorder(s: SolverState, ahead: int, behind: int) -> None:
     """Give the ranks of both node sets first to what reaches u, then to what v reaches."""
     _by_rank(s, s.queue, ahead)
     _by_rank(s, s.back_queue, behind)
@@ -118,7 +118,7 @@ def _reorder(s: Search, ahead: int, behind: int) -> None:
 
 
 @inlined
-def _cycle(s: Search, u: int, literal: int) -> int:
+def _cycle(s: SolverState, u: int, literal: int) -> int:
     """Return the literals on the path that _forward found to u, after `literal`; how many."""
     size = 1
     s.conflict[0] = literal
@@ -140,7 +140,7 @@ def _cycle(s: Search, u: int, literal: int) -> int:
 
 
 @inlined
-def edges_of(s: Search, literal: int) -> int:
+def edges_of(s: SolverState, literal: int) -> int:
     """Switch the edges of a literal on; size of a conflict, or -1."""
     for e in range(s.first[literal], s.first[literal + 1]):
         u, v = s.src[e], s.dst[e]

@@ -24,7 +24,7 @@ from statewalk.checker.history.decide.kernels.cdcl_state import (
     TRAIL,
     UNSAT,
     USED,
-    Search,
+    SolverState,
     assign,
 )
 from statewalk.checker.machine.compiling import inlined, kernel
@@ -33,12 +33,12 @@ _FAR = 10  # levels; more than this many are not undone for one conflict
 
 
 @inlined
-def _is_false(s: Search, literal: int) -> bool:
+def _is_false(s: SolverState, literal: int) -> bool:
     return bool(s.value[literal >> 1] == (literal & 1))
 
 
 @inlined
-def _move_watch(s: Search, w: int, at: int, stop: int, false: int) -> bool:
+def _move_watch(s: SolverState, w: int, at: int, stop: int, false: int) -> bool:
     """Give watch w another literal that is not false; its clause is arena[at:stop]."""
     for x in range(at + 2, stop):
         if not _is_false(s, s.arena[x]):
@@ -52,7 +52,7 @@ def _move_watch(s: Search, w: int, at: int, stop: int, false: int) -> bool:
 
 
 @inlined
-def _highest(s: Search, at: int, stop: int) -> int:
+def _highest(s: SolverState, at: int, stop: int) -> int:
     """Return the highest level among the literals arena[at:stop]."""
     level = 0
     for x in range(at, stop):
@@ -61,7 +61,7 @@ def _highest(s: Search, at: int, stop: int) -> int:
 
 
 @inlined
-def clauses_of(s: Search, false: int) -> int:
+def clauses_of(s: SolverState, false: int) -> int:
     """Visit the clauses that watch a literal that became false; size of a conflict, or -1."""
     w = s.watch[false]
     s.watch[false] = -1
@@ -97,7 +97,7 @@ def clauses_of(s: Search, false: int) -> int:
 
 
 @inlined
-def _propagate(s: Search) -> int:
+def _propagate(s: SolverState) -> int:
     """Follow every assignment, clauses before edges; size of a conflict, or -1."""
     while True:
         size = -1
@@ -115,7 +115,7 @@ def _propagate(s: Search) -> int:
 
 
 @inlined
-def _meet(s: Search, literal: int, top: int, size: int) -> tuple[int, int]:
+def _meet(s: SolverState, literal: int, top: int, size: int) -> tuple[int, int]:
     """Take one literal of a conflict into the analysis; (learnt size, 1 if of the top level)."""
     x = literal >> 1
     if s.seen[x] or s.level[x] == 0:
@@ -128,7 +128,7 @@ def _meet(s: Search, literal: int, top: int, size: int) -> tuple[int, int]:
 
 
 @inlined
-def _analyse(s: Search, size: int, top: int) -> int:
+def _analyse(s: SolverState, size: int, top: int) -> int:
     """Return the first-UIP clause of a conflict in `learnt`, asserting literal first; its size."""
     learnt, open_ = 1, 0
     for x in range(size):
@@ -157,7 +157,7 @@ def _analyse(s: Search, size: int, top: int) -> int:
 
 
 @inlined
-def backtrack(s: Search, level: int) -> None:
+def backtrack(s: SolverState, level: int) -> None:
     """Undo the assignments above a level, and the edges since its end.
 
     Later assignments of lower levels stay; they are to be propagated again.
@@ -186,7 +186,7 @@ def backtrack(s: Search, level: int) -> None:
 
 
 @inlined
-def _to_front(s: Search, x: int) -> None:
+def _to_front(s: SolverState, x: int) -> None:
     """Move a variable to the front of the decision queue."""
     if s.reg[FRONT] == x:
         return
@@ -204,7 +204,7 @@ def _to_front(s: Search, x: int) -> None:
 
 
 @inlined
-def _remember(s: Search, size: int) -> int:
+def _remember(s: SolverState, size: int) -> int:
     """Store the learnt clause with its two watches; its number."""
     c, used = s.reg[CLAUSES], s.reg[USED]
     for x in range(size):
@@ -220,7 +220,7 @@ def _remember(s: Search, size: int) -> int:
 
 
 @inlined
-def resolve(s: Search, size: int) -> bool:
+def resolve(s: SolverState, size: int) -> bool:
     """Learn from a conflict and go back; False when there is nothing to go back to."""
     s.reg[CONFLICTS] += 1
     top = 0
@@ -249,7 +249,7 @@ def resolve(s: Search, size: int) -> bool:
 
 
 @inlined
-def _decide(s: Search) -> bool:
+def _decide(s: SolverState) -> bool:
     """Assign the next free variable as the current order has it; False when none is free."""
     x = s.reg[NEXT]
     while x >= 0 and s.value[x] >= 0:
@@ -265,7 +265,7 @@ def _decide(s: Search) -> bool:
 
 
 @kernel
-def run(s: Search) -> int:
+def run(s: SolverState) -> int:
     """Search until SAT (rank is the witness), UNSAT, or MORE: room or a pause is needed."""
     while True:
         if (
@@ -283,6 +283,6 @@ def run(s: Search) -> int:
 
 
 @kernel
-def refuse(s: Search, size: int) -> bool:
+def refuse(s: SolverState, size: int) -> bool:
     """Learn from a conflict found outside, of literals that are all true; False: no way out."""
     return resolve(s, size)

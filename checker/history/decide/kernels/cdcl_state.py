@@ -38,7 +38,7 @@ UNSAT, SAT, MORE = 0, 1, 2
 REGISTERS = 15
 
 
-class Search(NamedTuple):
+class SolverState(NamedTuple):
     """All arrays of one search; statewalk.checker.history.decide.search.start makes them.
 
     Shapes:  per variable value, level, reason, seen, later, earlier, stamp, one, two; per node
@@ -91,7 +91,7 @@ class Search(NamedTuple):
 
 
 @inlined
-def assign(s: Search, literal: int, reason: int, level: int) -> None:
+def assign(s: SolverState, literal: int, reason: int, level: int) -> None:
     """Make a literal true at a level, at most the current one; reason: a clause, or -1."""
     x = literal >> 1
     s.value[x] = 1 - (literal & 1)

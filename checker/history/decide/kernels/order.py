@@ -19,7 +19,7 @@ from statewalk.checker.machine.compiling import allocating, inlined
 FREE = -2  # in no waiting list
 
 
-class Run(NamedTuple):
+class OrderSearch(NamedTuple):
     """The state of one run.
 
     Shapes:  per transaction write_at (n+1,) runs of `slots`, its places in index.writer, and
@@ -49,7 +49,7 @@ class Run(NamedTuple):
 
 
 @inlined
-def _blocked(s: Run, u: int) -> int:
+def _blocked(s: OrderSearch, u: int) -> int:
     """Return the key for which node u has to wait; -1 = it may go."""
     if u >= s.w * s.n:
         return -1
@@ -70,7 +70,7 @@ def _blocked(s: Run, u: int) -> int:
 
 
 @inlined
-def _place(s: Run, u: int, released: Ints) -> int:
+def _place(s: OrderSearch, u: int, released: Ints) -> int:
     """Let node u happen; how many keys, in `released`, nobody waits for any more."""
     s.placed[u] = 1
     m = 0
@@ -101,7 +101,9 @@ def _place(s: Run, u: int, released: Ints) -> int:
 
 
 @inlined
-def _hurry(s: Run, u: int, back_start: Ints, back_to: Ints, when: float, found: Ints) -> int:
+def _hurry(
+    s: OrderSearch, u: int, back_start: Ints, back_to: Ints, when: float, found: Ints
+) -> int:
     """Make urgent what the readers of u's versions wait for; how many nodes are in `found`."""
     head = tail = 0
     if u >= s.w * s.n or u % s.w != s.w - 1:
@@ -127,7 +129,13 @@ def _hurry(s: Run, u: int, back_start: Ints, back_to: Ints, when: float, found: 
 
 @allocating
 def execute(
-    s: Run, start: Ints, to: Ints, back_start: Ints, back_to: Ints, patience: int, order: Ints
+    s: OrderSearch,
+    start: Ints,
+    to: Ints,
+    back_start: Ints,
+    back_to: Ints,
+    patience: int,
+    order: Ints,
 ) -> int:
     """Return nodes in the order in which they happen; how many were placed (all = no cycle).
 
