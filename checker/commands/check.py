@@ -1,4 +1,4 @@
-"""``statewalk check``: search a spec's states and say what was found."""
+"""``statewalk check``: search the reachable states of a spec and report verdicts."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "check",
         help="search every reachable state of a spec",
-        description="Search every state a spec can reach; say what was found, how thoroughly.",
-        epilog="Exit codes: 0 holds, or all is as its configuration expects (violations too), 1 a "
-        "property is violated and no configuration says what to expect, 2 mistake in the spec or "
-        "the command, 3 inconclusive, 4 expectation not met, 70 internal error.",
+        description="Search every reachable state of a spec; print verdicts with their evidence.",
+        epilog="Exit codes: 0 holds, or as the configuration expects (even if that is a "
+        "violation), 1 a property is violated and no expectation is declared, 2 mistake in the "
+        "spec or the command, 3 inconclusive, 4 expectation not met, 70 internal error.",
     )
     parser.add_argument("spec", metavar="SPEC", help="a .py or .fizz file, or a model by name")
     add_model_options(parser)
@@ -56,17 +56,17 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME",
         dest="configs",
-        help="take the constants of a configuration of the spec; given again, check each",
+        help="use the constants of a configuration of the spec; repeatable: checks each",
     )
     group.add_argument(
         "--symmetry",
         choices=("on", "off"),
-        help="merge states that differ in the names of equal instances",
+        help="symmetry reduction over interchangeable instances",
     )
     group.add_argument(
         "--view",
         choices=("on", "off"),
-        help="leave auxiliary fields out of what tells states apart",
+        help="ignore auxiliary fields when states are compared",
     )
 
 
@@ -90,7 +90,7 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--allow-unsound",
         action="store_true",
-        help="decide liveness also where constraints or bounds cut the search",
+        help="check liveness even if constraints or bounds limit the search",
     )
     number, size, seconds = argument(read_count), argument(read_size), argument(read_seconds)
     group.add_argument("--max-depth", type=number, metavar="N", help="stop after N levels")
@@ -104,7 +104,7 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
         help="memory to use; more states than fit are kept on disk (4G, 500M)",
     )
     group.add_argument(
-        "--timeout", type=seconds, metavar="S", help="stop after so long (90, 10m, 2h)"
+        "--timeout", type=seconds, metavar="S", help="stop after this time (90, 10m, 2h)"
     )
     group.add_argument(
         "--threads",
@@ -114,13 +114,13 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--fingerprint-bits", type=int, choices=(64, 128),
-        help="how much of each state is kept to know it again (64)",
+        help="size of the fingerprint of a state (64)",
     )  # fmt: skip
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
-    """Options that say what comes out."""
-    group = parser.add_argument_group("what comes out")
+    """Options for what a check prints and writes."""
+    group = parser.add_argument_group("output")
     group.add_argument(
         "--json", metavar="FILE", help="write the result as JSON to a file (- is standard output)"
     )
@@ -131,30 +131,30 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
         "--checkpoint-every",
         type=argument(read_seconds),
         metavar="S",
-        help="with --out: save the search at most so often, to be resumed (10s)",
+        help="with --out: least time between checkpoints, for statewalk resume (10s)",
     )
     group.add_argument(
         "--graph", metavar="DIR", help="also write the state graph, for statewalk query"
     )
     group.add_argument(
-        "--html", metavar="FILE", help="also write a page to look at: one file, for any browser"
+        "--html", metavar="FILE", help="also write the result as one page for the browser"
     )
     group.add_argument("--junit", metavar="FILE", help="also write the result as JUnit XML")
-    group.add_argument("--sarif", metavar="FILE", help="also write what is wrong as SARIF 2.1.0")
+    group.add_argument("--sarif", metavar="FILE", help="also write problems as SARIF 2.1.0")
     group.add_argument(
         "--github", action="store_true", help="also print annotations for GitHub's workflows"
     )
     group.add_argument(
-        "--props", action="store_true", help="say along each trace where every property is true"
+        "--props", action="store_true", help="also print where in a trace each property is true"
     )
     group.add_argument(
-        "--levels", action="store_true", help="also draw how many states each level has"
+        "--levels", action="store_true", help="also print the number of states of each level"
     )
     group.add_argument("--strict", action="store_true", help="warnings make the exit code 4")
     group.add_argument(
         "--watch",
         action="store_true",
-        help="check again whenever the spec, or what it is loaded from, is saved; say what changed",
+        help="check again when the spec or a file it loads is saved; print what changed",
     )
     group.add_argument("--tell", metavar="FILE", help=argparse.SUPPRESS)  # what --watch asks for
 
@@ -164,7 +164,7 @@ def add_spark_options(parser: argparse.ArgumentParser) -> None:
     number = argument(read_count)
     group = parser.add_argument_group("Spark (--engine spark)")
     group.add_argument(
-        "--master", metavar="URL", help="a Spark cluster (this machine, set up by itself)"
+        "--master", metavar="URL", help="a Spark cluster (a local one, started for the run)"
     )
     group.add_argument(
         "--spark-folder", metavar="DIR", help="where levels are kept; executors need to reach it"

@@ -68,7 +68,7 @@ class Graph:
     def __str__(self) -> str:
         about = self.about
         sizes = f"{about.states:,} states, {about.transitions:,} steps, depth {about.depth}"
-        part = "" if about.complete else "; the search did not go to its end"
+        part = "" if about.complete else "; the search was not exhaustive"
         return printable(f"state graph of {about.spec}: {sizes}{part}")
 
     __repr__ = __str__

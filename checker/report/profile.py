@@ -110,7 +110,7 @@ def _parts(p: Profile) -> Iterator[str]:
     for part in ranked[:_ROWS]:
         fired = f"{part.fired:,}" if part.kind == "action" else part.kind
         yield (
-            f"{_short(part.label):<44} {fired:>12} {part.evaluations:>11,}"
+            f"{_short(_once(part.label)):<44} {fired:>12} {part.evaluations:>11,}"
             f" {part.hit_rate:>9.3%} {part.seconds:>8.3f}"
         )
     if len(ranked) > _ROWS:
@@ -129,7 +129,7 @@ def _variables(p: Profile) -> Iterator[str]:
 def _untranslated(p: Profile) -> Iterator[str]:
     if p.untranslated:
         yield ""
-        yield "These functions run as Python where they are not known yet, which is slower:"
+        yield "These functions are not translated: for new values they run as slower Python:"
         for why in p.untranslated[:_ROWS]:
             yield f"  {why}"
 
@@ -147,12 +147,18 @@ def _advice(p: Profile) -> Iterator[str]:
         if p.looked_at:
             listed = ", ".join(f"{place} ({n:,} branches)" for place, n in p.looked_at[:3])
             yield f"  It branches most on {listed}."
-            yield "  Ask for less than the whole: x in s, len(l), l[i], one field of a record."
+            yield "  Read less than the whole: x in s, len(l), l[i], one field of a record."
     if p.variables and p.variables[0][1] > max(_MANY_VALUES, p.distinct // 4):
         place, values = p.variables[0]
         yield ""
-        yield f"{place} explodes: it has had {values:,} different values."
-        yield "  Bound it, split it by who reads it, or leave out of it what no action looks at."
+        yield f"{place} has had {values:,} different values."
+        yield "  Bound it, split it by reader, or remove from it what no action reads."
+
+
+def _once(label: str) -> str:
+    """Return ``even: even``, an element that is a whole property, as ``even``."""
+    name, _, element = label.partition(": ")
+    return name if name == element else label
 
 
 def _short(text: str, width: int = 44) -> str:

@@ -64,8 +64,8 @@ def add_parser(subparsers: Any) -> None:
         "--watch", action="store_true", help="test again whenever a file in these places is saved"
     )
     group = parser.add_argument_group("for machines")
-    group.add_argument("--junit", metavar="FILE", help="also write what came out as JUnit XML")
-    group.add_argument("--sarif", metavar="FILE", help="also write what is wrong as SARIF 2.1.0")
+    group.add_argument("--junit", metavar="FILE", help="also write the results as JUnit XML")
+    group.add_argument("--sarif", metavar="FILE", help="also write problems as SARIF 2.1.0")
     group.add_argument(
         "--github", action="store_true", help="also print annotations for GitHub's workflows"
     )

@@ -26,7 +26,7 @@ class Calls(Choices):
         if found is not None:
             return self._call_of(found[0], node)
         if not isinstance(node.func, ast.Attribute):
-            raise self.no(node, "a call of what is not known")
+            raise self.no(node, "a call of an unknown function")
         method = node.func.attr
         functions = self.machine.methods(method)
         held = self.apart(node.func.value)
@@ -64,7 +64,7 @@ class Calls(Choices):
             if isinstance(child, ast.Constant):
                 return child
             if isinstance(child, ast.Lambda):
-                raise self.no(child, "a function that looks at more than its arguments")
+                raise self.no(child, "a lambda that reads more than its arguments")
             parts.append(self.value(child))
             return ast.Name(f"a{len(parts) - 1}", ast.Load())
 
@@ -120,7 +120,7 @@ class Calls(Choices):
         if function is not None and not self.machine.is_pure(function):
             return self.inlined(function, [], node)
         if not self._is_pure(callee):
-            raise self.no(node, "a call of what is not known to only look")
+            raise self.no(node, "a call that is not known to be pure")
         return self._plain(node)
 
     # -- the spec's own functions -----------------------------------------------------------------
@@ -145,7 +145,7 @@ class Calls(Choices):
                 given[name] = self._argument(part)
             for keyword in called.keywords:
                 if keyword.arg is None or keyword.arg in given or keyword.arg not in names:
-                    raise self.no(node, "arguments that do not fit")
+                    raise self.no(node, "arguments that do not match the parameters")
                 given[keyword.arg] = self._argument(keyword.value)
         defaults = self.machine.defaults(function)
         for name in names:
@@ -371,9 +371,9 @@ class Calls(Choices):
         try:
             looking = self._cut_argument(key, leaves, frozenset(), False)
         except Cut:
-            raise self.no(key, "a key that does more than look") from None
+            raise self.no(key, "a key that is not pure") from None
         if leaves:
-            raise self.no(key, "a key that looks at more than its argument")
+            raise self.no(key, "a key that reads more than its argument")
         whole = self.number(self.temporary(lambda add: self._into(node.args[0], add), "list"))
         template = ast.copy_location(
             ast.Call(

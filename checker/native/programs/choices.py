@@ -85,7 +85,7 @@ class Choices(Expressions):
 
     def _old(self, node: ast.Call) -> Held:
         if self.side or self.purpose != "step":
-            raise self.no(node, "old where no step is looked at")
+            raise self.no(node, "`old` outside a step property")
         self.side = 1
         try:
             found = self.number(self.expression(node.args[0]))

@@ -168,7 +168,7 @@ class Places(Calls):
         self.check(value)
         place = self.hold(target)
         if place is None:
-            raise self.no(target, "an assignment to what is no place, or of several kinds")
+            raise self.no(target, "an assignment whose target may be one of several objects")
         if place.loose and not isinstance(getattr(target, "value", None), ast.Name):
             raise self.no(target, "changed in place, and perhaps known by another name")
         place.put(value)
@@ -223,7 +223,7 @@ class Places(Calls):
         """Let a place hold something else, by a change in place."""
         place = self.hold(node)
         if place is None:
-            raise self.no(node, "a change of what is no place, or has several names")
+            raise self.no(node, "a change of an object that may have several names")
         if place.loose and not isinstance(node, ast.Name):
             raise self.no(node, "changed in place, and perhaps known by another name")
         place.put(value)
@@ -263,7 +263,7 @@ class Places(Calls):
 
     def _clear_entries(self, held: Field, owner: Value) -> None:
         if not held.keys:
-            raise self.no(None, "a dict whose keys are not kept is replaced")
+            raise self.no(None, "a dict whose set of keys is not stored is replaced")
         slot = self.asked(self.machine.keys_operation(held), [owner.operand])
         operation = self.machine.entry_operation(held, to_write=False)
 

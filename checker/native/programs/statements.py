@@ -27,7 +27,7 @@ class Statements(Places):
             self.at = statement
             do: Any = getattr(self, f"_do_{type(statement).__name__.lower()}", None)
             if do is None:
-                raise self.no(statement, f"{type(statement).__name__} is not translated")
+                raise self.no(statement, f"`{type(statement).__name__.lower()}` is not translated")
             do(statement)
 
     def _do_pass(self, node: ast.Pass) -> None:
@@ -189,7 +189,7 @@ class Statements(Places):
             self.bind(target.id, self._augmented(node.op, one, other, node))
             return
         if self.apart(target) is not None:
-            raise self.no(target, "an augmented assignment to a whole dict or set")
+            raise self.no(target, "an augmented assignment to a dict or set")
         one = self.value(target)
         other = self.value(node.value)
         found = self._augmented(node.op, one, other, node)

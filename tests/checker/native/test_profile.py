@@ -65,7 +65,7 @@ def test_the_culprit_is_named() -> None:
 
     assert "Learning dominates, and Broker#0.append took 94% of it." in text
     assert "It branches most on Log#0.entries (18,000 branches)." in text
-    assert "Log#0.entries explodes: it has had 20,000 different values." in text
+    assert "Log#0.entries has had 20,000 different values." in text
 
 
 def test_the_command_prints_the_profile(capsys: pytest.CaptureFixture[str]) -> None:
