@@ -351,7 +351,7 @@ def _blocked(page: Page, violation: Violation) -> None:
     """For a deadlock: no action is possible, and what stops each; alike ones together."""
     if not violation.blocked:
         return
-    page.add("  no action is possible in the last state:")
+    page.add("  no action is enabled in the last state:")
     groups: dict[tuple[str, int, str] | None, list[tuple[str, Guard | None]]] = {}
     for label, guard in violation.blocked:
         key = (guard.file, guard.line, guard.why or guard.shown) if guard else None
