@@ -62,6 +62,7 @@ def scan(history: History, *, again: bool = False) -> tuple[Facts, list[Finding]
     codes, index = _code(work.writes, len(history.values))
     _refuse_duplicates(work, codes, index)
     writer = lookup(work, work.reads[:, 1], work.reads[:, 2], codes, index)
+    writer[_reads_initial(work, writer)] = -1
     included = _members(work, writer)
     judge_rows(work, included, codes, index)
     for code, q in found.tolist():
@@ -74,6 +75,16 @@ def scan(history: History, *, again: bool = False) -> tuple[Facts, list[Finding]
     source = _judge_reads(work, writer, longest, begins)
     order = list_orders(work, longest, begins, included, is_list, codes, index)
     return _facts(work, included, source, order), work.findings
+
+
+def _reads_initial(work: Scan, writer: Ints) -> Bools:
+    """Mark reads of a stated initial value that only aborted transactions wrote again."""
+    stated = np.full(len(work.history.keys), -1, np.int64)
+    for k, v in work.history.initial.items():
+        stated[k] = v
+    aborted = work.history.status[work.writes[writer, 0]] == FAIL if len(work.writes) else False
+    same = (work.reads[:, 4] < 0) & (work.reads[:, 2] == stated[work.reads[:, 1]])
+    return same & (writer >= 0) & aborted
 
 
 def _expand(history: History) -> tuple[Ints, Ints]:
@@ -203,14 +214,14 @@ def _refuse_duplicates(work: Scan, codes: Ints, index: Ints) -> None:
     aborted transaction may come again (a retry): the committed one counts.
     """
     history, values = work.history, len(work.history.values)
-    initial = [k * values + v for k, v in history.initial.items() if v != NIL]
-    again = np.flatnonzero(np.isin(codes, np.array(initial, np.int64)))
-    if len(again):
-        q = int(work.writes[index[again[0]], 3])
-        raise _duplicate(work, f"{work.told(q)} writes the initial value", q)
     t = work.writes[:, 0]
     live = history.status[t[index]] != FAIL
     code, row = codes[live], index[live]
+    initial = [k * values + v for k, v in history.initial.items() if v != NIL]
+    again = np.flatnonzero(np.isin(code, np.array(initial, np.int64)))
+    if len(again):
+        q = int(work.writes[row[again[0]], 3])
+        raise _duplicate(work, f"{work.told(q)} writes the initial value", q)
     appends = work.ops[work.writes[row, 3], 0] == APPEND
     same = (code[1:] == code[:-1]) & ((t[row[1:]] != t[row[:-1]]) | appends[1:])
     if same.any():

@@ -118,7 +118,7 @@ def _record(build: Builder, line: bytes, number: int) -> dict[str, Any] | None:
     except SaidTwice as error:
         raise build.fail(str(error), f"line {number}", "each field once") from None
     except (ValueError, RecursionError) as error:
-        if build.session and not line.endswith(b"\n"):
+        if build.session and not line.endswith(b"\n") and _is_beginning(line, error):
             return None
         raise build.fail(f"not JSON ({error})", f"line {number}", "one JSON object") from None
     if not isinstance(record, dict):
@@ -128,9 +128,19 @@ def _record(build: Builder, line: bytes, number: int) -> dict[str, Any] | None:
     return record
 
 
+def _is_beginning(line: bytes, error: Exception) -> bool:
+    """Return whether a line is no JSON because its rest is missing."""
+    if isinstance(error, UnicodeDecodeError):
+        return error.end == len(line)
+    if not isinstance(error, json.JSONDecodeError):
+        return False
+    ends = line.rstrip().endswith(b"}") and not error.msg.startswith("Unterminated string")
+    return not ends or error.pos >= len(error.doc)
+
+
 def _header(build: Builder, record: dict[str, Any], number: int) -> None:
     where = f"line {number}"
-    if record["statewalk-history"] != VERSION:
+    if type(record["statewalk-history"]) is not int or record["statewalk-history"] != VERSION:
         raise build.fail(f"version {record['statewalk-history']!r}", where, f"version {VERSION}")
     if build.session:
         raise build.fail("a header after the first transaction", where, "it on the first line")

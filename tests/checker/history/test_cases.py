@@ -256,6 +256,26 @@ def test_writing_the_initial_value_is_an_error_since_a_read_of_it_would_be_ambig
         check(from_records(records), "si")
 
 
+def test_an_aborted_transaction_may_have_written_the_initial_value() -> None:
+    header = {"statewalk-history": 1, "initial": [["x", 7]]}
+    records = [header, {**txn(1, wx(7)), "status": "fail"}, txn(2, rx(7)), txn(3, wx(8))]
+
+    assert check(from_records(records), "strong-session-serializable").holds
+    records[-1] = txn(2, wx(8), rx(8))
+    assert check(from_records([*records, txn(2, rx(7))]), "serializable").holds
+    assert not check(from_records([*records, txn(2, rx(7))]), "strong-session-serializable").holds
+
+
+def test_many_findings_take_no_time_of_their_own() -> None:
+    reads = [["r", "x", 1 + i % 2] for i in range(20_000)]
+    aborted = [{**txn(1, ["w", "y", 1]), "status": "fail"}] * 20_000
+
+    assert not check(
+        from_records([txn(1, wx(3), *reads), txn(2, wx(1)), txn(3, wx(2))]), "si"
+    ).holds
+    assert not check(from_records([*aborted, *[txn(2, ["r", "y", 1])] * 20_000]), "si").holds
+
+
 def test_a_transaction_may_end_with_a_value_that_it_wrote_before() -> None:
     records = [txn(1, wx(1), wx(2), wx(1)), txn(2, rx(1))]
 

@@ -266,6 +266,22 @@ def test_a_last_line_that_is_cut_off_is_left_out_and_said() -> None:
         parse([b'{"session": 1, "ops": [["r", \n', whole], "here")
 
 
+@pytest.mark.parametrize("end", ["1e999", "NaN", "9" * 5000, "1]", "[" * 101 + "]" * 101])
+def test_a_whole_last_line_that_is_wrong_is_not_left_out(end: str) -> None:
+    whole = b'{"session": 1, "ops": [["w", "x", 1]]}\n'
+
+    with pytest.raises(HistoryError, match="line 2"):
+        parse([whole, f'{{"session": 2, "ops": [["r", "x", 1]], "end": {end}}}'.encode()], "here")
+
+
+@pytest.mark.parametrize("at", range(1, 60))
+def test_a_last_line_may_be_cut_off_anywhere(at: int) -> None:
+    line = '{"session": 1, "ops": [["w", "ä}", {"a": 1}]], "end": 1.25e3}'.encode()
+    whole = b'{"session": 1, "ops": [["w", "x", 1]]}\n'
+
+    assert "cut off" in parse([whole, line[:at]], "here").notes[0]
+
+
 def test_an_outcome_completes_an_indeterminate_transaction() -> None:
     begun = {"session": 1, "id": "a", "status": "info", "begin": 3, "ops": [["w", "x", 1]]}
     history = from_records([begun, {"completes": "a", "status": "ok", "end": 9}])
