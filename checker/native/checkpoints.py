@@ -44,7 +44,7 @@ from statewalk.checker.states.fingerprints import FINGERPRINT_VERSION
 from statewalk.dsl.errors import printable
 from statewalk.dsl.inputs import by_name
 from statewalk.dsl.model import Model
-from statewalk.dsl.values.stored import encode
+from statewalk.dsl.values.stored import encode, typed
 
 FORMAT = 3
 _SHARE = 20  # of the time about one in so many parts is spent on commits
@@ -131,7 +131,10 @@ def identity(model: Model, options: SearchOptions, engine: str = "native") -> Id
     return {
         # not where they are: the same spec may be named by another path
         "files": by_name(model.origins),
-        "constants": {name: _digest(repr(value)) for name, value in model.constants.items()},
+        "constants": {
+            name: _digest(typed(value) if callable(value) else repr(value))
+            for name, value in model.constants.items()
+        },
         "rest": {name: _digest(part) for name, part in rest.items()},
         PREMISES: dict.fromkeys(options.premises, ""),
     }

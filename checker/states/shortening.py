@@ -23,6 +23,7 @@ from statewalk.dsl.values.stored import (
     FrozenSet,
     freeze,
     same,
+    typed,
 )
 
 Steps = tuple[tuple[str, Any], ...]
@@ -265,6 +266,8 @@ def text_of(value: Any) -> str:
     if isinstance(value, Record):
         fields = ", ".join(f"{n}={text_of(getattr(value, n))}" for n in fields_of(value))
         return f"{record_class(value).__name__}({fields})"
+    if callable(value):
+        return typed(value)
     return " ".join(repr(value).split()) if kind is not str else repr(value)
 
 

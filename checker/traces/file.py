@@ -16,7 +16,7 @@ from statewalk.checker.states.content import Content
 from statewalk.checker.states.json import describe_classes, to_json
 from statewalk.checker.traces.trace import Abstract, Choice, Trace, TraceStep
 from statewalk.dsl.errors import StatewalkError
-from statewalk.dsl.values.stored import freeze
+from statewalk.dsl.values.stored import freeze, typed
 
 FORMAT = "statewalk-trace"
 VERSION = 1
@@ -90,7 +90,7 @@ def _constant(value: Any) -> Any:
     try:
         return to_json(freeze(value))
     except (StatewalkError, TypeError):
-        return {"#typed": str(value)}
+        return {"#typed": typed(value)}
 
 
 def _step(step: TraceStep) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from statewalk.checker.verdict.run import Counts, PropertyResult, Result, Run, h
 from statewalk.dsl.declared import FAIRNESSES
 from statewalk.dsl.errors import SpecError, StatewalkError, printable
 from statewalk.dsl.model import Model
-from statewalk.dsl.values.stored import freeze
+from statewalk.dsl.values.stored import freeze, typed
 
 _FLOAT = 1024  # bits of an integer that is no float any more
 _MANY = 10**8  # states; of more, 64 bits miss one with a probability worth a word
@@ -248,7 +248,7 @@ def constant_json(value: Any) -> Any:
     try:
         return plain(freeze(value))
     except (StatewalkError, TypeError):
-        return repr(value)
+        return typed(value)
 
 
 def _one_line(warning: SpecError) -> str:

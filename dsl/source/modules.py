@@ -44,6 +44,7 @@ from statewalk.dsl.view import Disabled
 from statewalk.dsl.words.constants import (
     MUTANT,
     NO_MUTANT,
+    GivenText,
     check_given,
     chosen_mutant,
     is_constant,
@@ -358,6 +359,8 @@ class _Storing(dict[str, Any]):
                     known = Given(loading.by_name, loading.is_own, resolved)
                     given = known.adopted(name, loading.given[key])
                     break
+            if isinstance(given, GivenText) and callable(default):  # a function, by its name
+                given = self._module.namespace.get(given, given)
             return read_constant(name, given, resolved)
         except SpecError as error:
             error.at = self._module.source.span(node)

@@ -11,6 +11,7 @@ import copy
 import operator
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from types import FunctionType
 from typing import Any
 
 from statewalk.dsl.values.canonical import (
@@ -255,3 +256,9 @@ def ordered(values: Iterable[Any]) -> list[Any]:
     if len(set(map(type, found))) == 1 and type(found[0]) in (int, str):  # which have this order
         return sorted(found)
     return sorted(found, key=lambda v: encode(freeze(v)))
+
+
+def typed(value: Any) -> str:
+    """Return a value that no state can hold as a person would type it: a function by its name."""
+    name = getattr(value, "__qualname__", "")
+    return name if isinstance(value, FunctionType) and name.isidentifier() else str(value)

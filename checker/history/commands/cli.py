@@ -81,7 +81,8 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     _add_timeout(
         check,
-        ", reading included, with exit code 3; in a folder: on reading a file, and on a level",
+        ", reading included, with exit code 3; in a folder: on reading a file, on each level, "
+        "and on explaining it",
     )
     check.add_argument(
         "--certain",

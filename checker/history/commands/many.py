@@ -23,6 +23,7 @@ from statewalk.checker.history.decide.check import Options
 from statewalk.checker.history.errors import HistoryError, Undecided
 from statewalk.checker.verdict import exits
 from statewalk.dsl.errors import one_line
+from statewalk.dsl.library.levels import LEVELS
 
 HOLDS, VIOLATED, UNREADABLE, UNDECIDED, OURS = (
     "holds",
@@ -146,15 +147,18 @@ def _check(row: Row, asked: FileChecks) -> None:
             code="SW709",
         )
     began = time.process_time()
-    limit = asked.options.timeout
-    with Watchdog(None if math.isinf(limit) else limit, None, "reading the history"):
+    limit = None if math.isinf(asked.options.timeout) else asked.options.timeout
+    with Watchdog(limit, None, "reading the history"):
         history = formats.read(path, asked.format, asked.initial)
     read = time.process_time() - began
     row.transactions = len(history)
-    verdicts, found = judged(history, asked.level, asked.options)
+    each = limit and limit * (2 if asked.level else 1 + len(LEVELS))  # levels keep to it alone
+    with Watchdog(each, None, "checking the history"):
+        verdicts, found = judged(history, asked.level, asked.options)
+        result = report.as_json(history, verdicts, found, read)
     row.strongest, row.weakest = summary(verdicts)
     row.anomalies = [e.name for e in found.values()]
-    row.result = json.loads(report.as_json(history, verdicts, found, read))
+    row.result = json.loads(result)
     verdict = verdicts[asked.level or "si"]
     row.outcome = HOLDS if verdict.holds else VIOLATED if verdict.settled else UNDECIDED
     row.message = verdict.reason and f"not decided, since {verdict.reason}"

@@ -82,9 +82,10 @@ def _reads_initial(work: Scan, writer: Ints) -> Bools:
     stated = np.full(len(work.history.keys), -1, np.int64)
     for k, v in work.history.initial.items():
         stated[k] = v
-    aborted = work.history.status[work.writes[writer, 0]] == FAIL if len(work.writes) else False
-    same = (work.reads[:, 4] < 0) & (work.reads[:, 2] == stated[work.reads[:, 1]])
-    return same & (writer >= 0) & aborted
+    same: Bools = (work.reads[:, 4] < 0) & (work.reads[:, 2] == stated[work.reads[:, 1]])
+    same &= writer >= 0
+    same[same] = work.history.status[work.writes[writer[same], 0]] == FAIL
+    return same
 
 
 def _expand(history: History) -> tuple[Ints, Ints]:

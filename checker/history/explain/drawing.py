@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
 from html import escape
 
 from statewalk.checker.history.data import History
@@ -9,6 +10,7 @@ from statewalk.checker.history.explain.anomaly import Explanation, Step
 from statewalk.dsl.errors import printable
 
 _WIDTH, _LANE, _LEFT, _TOP = 190, 96, 110, 30
+_MANY = 60  # transactions in one picture of text
 _COLOURS = {"rw": "#c0271f", "wr": "#1f5fc0", "ww": "#1d7d3a", "so": "#666666", "rt": "#a06a00"}
 
 
@@ -16,34 +18,52 @@ def columns(found: Explanation) -> dict[int, int]:
     """Return a column for each transaction: after those that the cycle's firm edges put
     before it.
     """
-    members = list(found.transactions)
-    before = {
-        t: {s.before for s in found.cycle if s.after == t and s.kind != "rw"} for t in members
-    }
-    for reason in found.reasons:
-        if reason.rule:
-            before[reason.after].add(reason.before)
-    placed: list[int] = []
-    while len(placed) < len(members):
-        ready = [t for t in members if t not in placed and before[t] <= set(placed)]
-        placed.append((ready or [t for t in members if t not in placed])[0])
-    return {t: i for i, t in enumerate(placed)}
+    members = {t: at for at, t in enumerate(found.transactions)}
+    firm = [(s.before, s.after) for s in found.cycle if s.kind != "rw"]
+    edges = {*firm, *((r.before, r.after) for r in found.reasons if r.rule)}
+    after: dict[int, list[int]] = {t: [] for t in members}
+    missing = dict.fromkeys(members, 0)
+    for first, second in edges:
+        after[first].append(second)
+        missing[second] += 1
+    ready, rest = [at for t, at in members.items() if not missing[t]], iter([*members])
+    column: dict[int, int] = {}
+    while len(column) < len(members):
+        # where the edges themselves are a cycle, it begins with the first transaction
+        t = (
+            found.transactions[heappop(ready)]
+            if ready
+            else next(t for t in rest if t not in column)
+        )
+        if t in column:
+            continue
+        column[t] = len(column)
+        for second in after[t]:
+            missing[second] -= 1
+            if not missing[second] and second not in column:
+                heappush(ready, members[second])
+    return column
 
 
 def lanes(history: History, found: Explanation) -> list[str]:
-    """Return one line per session, its transactions as [begin … commit] from left to right."""
+    """Return one line per session, its transactions as [begin … commit] from left to right.
+
+    With more than some dozens of transactions, each line has its own alone.
+    """
     column = columns(found)
     cells = {t: f"[{history.name(t)}: {_short(history, found, t)}]" for t in column}
-    widths = [len(cells[t]) for t in sorted(column, key=column.__getitem__)]
     sessions = dict.fromkeys(int(history.session[t]) for t in found.transactions)
     names = {s: str("?" if history.sessions[s] is None else history.sessions[s]) for s in sessions}
     label = max(map(len, names.values()))
     out = []
+    of: dict[int, list[int]] = {s: [] for s in sessions}
+    for t in column:
+        of[int(history.session[t])].append(t)
     for s in sessions:
         line = f"{names[s]:>{label}} |"
-        for t, at in sorted(column.items(), key=lambda item: item[1]):
+        for t in column if len(column) <= _MANY else of[s]:
             mine = int(history.session[t]) == s
-            line += " " + (cells[t] if mine else "-" * widths[at])
+            line += " " + (cells[t] if mine else "-" * len(cells[t]))
         out.append(line)
     return out
 
