@@ -33,7 +33,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
 from statewalk.checker.contract.options import asked_for
-from statewalk.checker.contract.stops import COUNTED, StoppedBy
+from statewalk.checker.contract.stops import COUNTED, StoppedBy, counted_bounds
 from statewalk.checker.machine.places import Place
 from statewalk.dsl.kinds import OfKind, Over
 from statewalk.dsl.model import Model, Property
@@ -151,7 +151,7 @@ class SearchOptions:
 
     def unbounded(self, depth: int | None = None) -> SearchOptions:
         """These options without bounds on counts, but for a depth."""
-        none: dict[str, Any] = dict.fromkeys(stop.option for stop in COUNTED.values())
+        none: dict[str, Any] = dict.fromkeys(counted_bounds(self))
         return replace(self, **{**none, "max_depth": depth})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, assert_never, get_args
+from typing import TYPE_CHECKING, Any, Literal, assert_never, get_args
 
 from statewalk.checker.machine.places import Limit, Place
 
@@ -59,6 +59,11 @@ def stop_of(reason: StoppedBy) -> Stop:
 
 COUNTED: dict[StoppedBy, Stop] = {r: stop_of(r) for r in get_args(StoppedBy) if stop_of(r).counts}
 """The bounds on counts; of several that are reached at once, the first is told."""
+
+
+def counted_bounds(options: object) -> dict[str, Any]:
+    """Return the bounds on counts by the names of their options; None for one not given."""
+    return {stop.option: getattr(options, stop.option) for stop in COUNTED.values()}
 
 
 def whole_levels(stopped: StoppedBy | None) -> bool:

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
 from statewalk.checker.contract.saved import begin_anew
-from statewalk.checker.contract.stops import COUNTED
+from statewalk.checker.contract.stops import COUNTED, counted_bounds
 from statewalk.checker.engines import reference
 from statewalk.checker.machine.extras import is_there, missing
 from statewalk.dsl.errors import EngineError, RunError, did_you_mean
@@ -174,7 +174,7 @@ class SmallFirst:
                 return replace(found, engine="native", statistics=statistics, kept=kept)
             explore = getattr(self.large, "explore_uncompiled", None)
             quick = None
-            if explore and not (options.checkpoint and (options.max_states or options.max_depth)):
+            if explore and not (options.checkpoint and any(counted_bounds(options).values())):
                 quick = explore(model, replace(rest(), checkpoint=None))
             if quick is not None and _is_enough(quick, options):
                 return cast("Exploration", quick)

@@ -19,7 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from statewalk.checker.contract.search import SearchOptions
-from statewalk.checker.contract.stops import StoppedBy, stop_of, whole_levels
+from statewalk.checker.contract.stops import (
+    StoppedBy,
+    counted_bounds,
+    stop_of,
+    whole_levels,
+)
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.native.kernels.arrays import POSITION_SHIFT
 from statewalk.checker.native.kernels.numbering import arrange, count
@@ -178,11 +183,12 @@ def collected_by(search: NativeSearch, whole: bool) -> Collected:
 
 def stopped_inside(why: StoppedBy) -> RunError:
     """Return the error of a graph that cannot be written whole."""
+    bounds = " or ".join(f"--{name.replace('_', '-')}" for name in counted_bounds(SearchOptions()))
     return RunError(
         "SW354",
         f"No state graph was written: the search was ended inside a level ({stop_of(why).inside}).",
         why="A graph has every step of the states it says are expanded.",
-        help="Bound the search between levels instead: --max-depth or --max-states.",
+        help=f"Bound the search between levels instead: {bounds}.",
     )
 
 

@@ -42,6 +42,7 @@ class Build:
     """The graph so far. ``rows`` by state number; sources, targets and labels by transition.
 
     ``ways`` holds how each state was met first: from which state (or initial state), by which step.
+    ``generated`` is that of the engine contract, rule 2.
     """
 
     model: Model
@@ -59,6 +60,7 @@ class Build:
     table: dict[Label, int] = field(default_factory=dict)
     cut: Counter[str] = field(default_factory=Counter)
     expanded: int = 0
+    generated: int = 0
     raised: str = ""
     initial: tuple[int, ...] = ()
     stopped: StoppedBy | None = None
@@ -129,6 +131,7 @@ class Build:
         state = self.layout.state(row)
         before = PlainView(state)
         for after, action, ordinal, outcome in self.moves(row, state):
+            self.generated += 1
             if after == row:
                 continue
             keep = self.keeps(self.model.step_constraints, before, after)
@@ -210,9 +213,11 @@ def built(
         work.state(work.layout.row(state), index, None)
         for index, state in enumerate(model.initial_states)
     )
+    work.generated = len(model.initial_states)
     depth = 1
     while work.expanded < len(work.rows) and work.stopped is None:
-        work.stopped = options.full(SearchCounts(len(work.initial), len(work.rows), 0, depth))
+        counts = SearchCounts(len(work.initial), len(work.rows), work.generated, depth)
+        work.stopped = options.full(counts)
         if work.stopped is None:
             _expand_level(work, options, started)
         depth += 1

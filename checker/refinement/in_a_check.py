@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from statewalk.checker.contract.search import Exploration, Finding, Pass, SearchOptions
-from statewalk.checker.contract.stops import ended_by, from_outside
+from statewalk.checker.contract.stops import counted_bounds, ended_by, from_outside
 from statewalk.checker.liveness import conditions
 from statewalk.checker.liveness.explore import PredicateRaisedError
 from statewalk.checker.liveness.graph import Ints
@@ -77,8 +77,8 @@ class Refinements(Pass):
         started = time.monotonic()
         given = checked.options
         alone = SearchOptions(
-            max_depth=given.max_depth, max_states=given.max_states, max_memory=asked.max_memory,
-            timeout=limits.timeout, threads=asked.threads, interrupted=asked.interrupted,
+            **counted_bounds(given), max_memory=asked.max_memory, timeout=limits.timeout,
+            threads=asked.threads, interrupted=asked.interrupted,
             fingerprint_bits=asked.fingerprint_bits,
         )  # fmt: skip
         for prop in left:

@@ -10,7 +10,7 @@ import pytest
 from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.liveness.check import check_liveness
 from statewalk.checker.liveness.collect import collect, explored
-from statewalk.checker.liveness.explore import build
+from statewalk.checker.liveness.explore import build, built
 from statewalk.checker.liveness.graph import StateGraph
 from statewalk.checker.native import explore
 from statewalk.dsl.loader import load
@@ -80,6 +80,15 @@ def test_they_agree_on_init_pid(constants: dict[str, object]) -> None:
     assert check_liveness(model, reference, properties)[0].lasso == (
         check_liveness(model, native, properties)[0].lasso
     )
+
+
+def test_a_graph_built_in_python_counts_as_a_search() -> None:
+    """Bounds on counts end it too. Steps that change nothing are generated, and are no edges."""
+    model = load(ROOT / "models/toys/die_hard.py")
+    found = explore(model, SearchOptions(keep_going=True)).counts
+    work = built(model, SearchOptions(), ())
+
+    assert (found.distinct, found.generated) == (len(work.rows), work.generated)
 
 
 @pytest.mark.parametrize("depth", [slow(1), slow(2), 5])

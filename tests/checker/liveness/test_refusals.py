@@ -8,7 +8,7 @@ import pytest
 
 from statewalk import check
 from statewalk.checker.contract.search import SearchOptions
-from statewalk.checker.contract.stops import StoppedBy, stop_of
+from statewalk.checker.contract.stops import COUNTED, StoppedBy, stop_of
 from statewalk.checker.liveness.check import check_liveness
 from statewalk.checker.liveness.explore import build
 from statewalk.checker.liveness.graph import StateGraph
@@ -169,10 +169,12 @@ def test_a_search_that_ran_out_of_time_decides_no_liveness(
     assert any("ran out of time" in w for w in result.warnings if w.startswith("one"))
 
 
-@pytest.mark.parametrize("bound", [{"max_states": 4}, {"max_depth": 4}, {"max_depth": 1}])
-def test_allowed_within_a_bound_that_counts(bound: dict[str, int], tmp_path: Path) -> None:
+@pytest.mark.parametrize("most", [1, 4])
+@pytest.mark.parametrize("option", [stop.option for stop in COUNTED.values()])
+def test_allowed_within_a_bound_that_counts(option: str, most: int, tmp_path: Path) -> None:
     file = spec(tmp_path, COUNTER)
-    result = check(file, allow_unsound=True, properties=("one",), **bound)  # type: ignore[arg-type]
+    given: dict[str, Any] = {option: most}
+    result = check(file, allow_unsound=True, properties=("one",), **given)
 
     assert ("bounded", "holds") == (result.verdict, result.of("one").verdict)
     assert any(w.startswith("unsound: one") for w in result.warnings)

@@ -13,6 +13,7 @@ from statewalk import compare
 from statewalk.checker.api import check
 from statewalk.checker.behaviours.replay import replay
 from statewalk.checker.cli import main
+from statewalk.checker.contract.stops import COUNTED
 from statewalk.checker.liveness import collect
 from statewalk.checker.refinement import in_a_check, inclusion
 
@@ -117,13 +118,12 @@ def test_what_lies_beyond_its_bound_is_told(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("bound", [{"max_depth": 6}, {"max_states": 6}])
-def test_a_bound_that_is_given_holds_for_it_too(
-    tmp_path: Path, bound: dict[str, Any], engine: str
-) -> None:
+@pytest.mark.parametrize("option", [stop.option for stop in COUNTED.values()])
+def test_a_bound_that_is_given_holds_for_it_too(tmp_path: Path, option: str, engine: str) -> None:
     spec = written(tmp_path, "other.py", UNBOUND, 3)
+    given: dict[str, Any] = {option: 6}
 
-    assert "holds" == check(spec, engine=engine, **bound).result.of("ref").verdict
+    assert "holds" == check(spec, engine=engine, **given).result.of("ref").verdict
 
 
 def test_a_trace_is_repeated_beside_endlessly_many_states(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from statewalk.checker.cli import main
 from statewalk.checker.commands.compare import map_of
 from statewalk.checker.compare.compare import compare
 from statewalk.checker.contract.options import CheckOptions
+from statewalk.checker.contract.stops import COUNTED, StoppedBy
 from statewalk.dsl.loader import load
 
 MANY = int(os.environ.get("PAIRS", "400"))
@@ -176,9 +177,9 @@ def test_a_search_that_its_own_constraint_cut_is_as_expected(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("bound", [{"max_depth": 7}, {"max_states": 7}])
+@pytest.mark.parametrize("bound", COUNTED)
 def test_a_bound_holds_for_the_graph_without_view(
-    engine: str, bound: dict[str, int], tmp_path: Path
+    engine: str, bound: StoppedBy, tmp_path: Path
 ) -> None:
     """With the view there are two states, without it endlessly many."""
     (tmp_path / "abs.py").write_text(UP.format(body="self.v = 1 - self.v"), encoding="utf-8")
@@ -187,15 +188,16 @@ def test_a_bound_holds_for_the_graph_without_view(
     grows = grows.replace("v: int = 0", "v: int = 0\n    k: Auxiliary[int] = 0")
     live = "@always\n@eventually\ndef again() -> bool:\n    return a.v == 0\n"
     spec.write_text(grows + live + BESIDE.format(ref="ref = refines('abs.py')"), encoding="utf-8")
-    run = check(spec, engine=engine, view=True, timeout=20, **bound)  # type: ignore[arg-type]
+    given: dict[str, Any] = {COUNTED[bound].option: 7}
+    run = check(spec, engine=engine, view=True, timeout=20, **given)
 
     assert run.seconds < 20  # it was not the time that ended it
     assert (2, "bounded") == (run.counts.distinct, run.verdict)
     assert {"ref": "unknown", "again": "unknown", "fine": "holds"} == {
         p.name: p.verdict for p in run.properties
     }
-    cut = "at a depth" if "max_depth" in bound else "at a number of states"
-    why = f"ref: SW503: its graph is not whole, the search was cut {cut}, which is built without"
+    cut = COUNTED[bound].liveness
+    why = f"ref: SW503: its graph is not whole, {cut}, which is built without"
     assert any(text.startswith(why) for text in run.warnings)
 
 

@@ -39,7 +39,7 @@ ROW = """        case "generated":
             own = "--max-generated"
             return Stop(cut, f"{own} {{}}", own, "max_generated", "generated")
 """
-NAME = ('"states", "depth", Limit]', '"states", "depth", "generated", Limit]')
+NAME = ("StoppedBy = Literal[", 'StoppedBy = Literal["generated", ')
 EDITS = {
     "checker/contract/stops.py": [NAME, ("    assert_never(", f"{ROW}    assert_never(")],
     "checker/contract/options.py": [
@@ -61,7 +61,7 @@ EDITS = {
 
 KIND = {
     "dsl/kinds.py": [
-        ('"on_step", "eventually",', '"on_step", "never", "eventually",'),
+        ("PropertyKind = Literal[", 'PropertyKind = Literal["never", '),
         ('    Kind("eventually",',
          '    Kind("never", "states", "ban", "bans", (("never",),), True, absent=False),\n'
          '    Kind("eventually",'),
