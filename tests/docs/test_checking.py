@@ -17,13 +17,14 @@ from statewalk.checker.commands import COMMANDS as COMMANDS_THERE_ARE
 from statewalk.checker.traces.exports import FORMATS
 from statewalk.checker.verdict import exits
 from statewalk.checker.verdict.run import Result
+from statewalk.dsl.kinds import KINDS
 from tests.places import ROOT
 
 FOLDER = ROOT / "docs/reference"
 GENERATE = runpy.run_path(str(FOLDER / "generate.py"))
-COMMANDS, VERDICTS, REPORT, PYTHON = (
+COMMANDS, VERDICTS, REPORT, PYTHON, LANGUAGE = (
     (FOLDER / name).read_text(encoding="utf-8")
-    for name in ("command-line.md", "verdicts.md", "report.md", "python.md")
+    for name in ("command-line.md", "verdicts.md", "report.md", "python.md", "language.md")
 )
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -78,6 +79,16 @@ def test_every_field_of_the_json_is_documented() -> None:
     section = REPORT.partition("## JSON")[2]
 
     assert set() == {name for name in names if f'  "{name}": ' not in section}
+
+
+def test_every_kind_of_property_is_documented() -> None:
+    section = REPORT.partition("\n`kind` is ")[2].partition(". ")[0]
+    stacks = [
+        " ".join(f"@{mark}" for mark in stack) for k in KINDS.values() for stack in k.marks[:1]
+    ]
+
+    assert list(KINDS) == re.findall(r"`(\w+)`", section)
+    assert [] == [stack for stack in stacks if f"`{stack}`" not in LANGUAGE]
 
 
 @pytest.mark.parametrize(
