@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import re
 import sys
+import traceback
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
@@ -52,14 +54,14 @@ HARMLESS = frozenset(
     }
 )  # fmt: skip
 _IMPORTING = "<frozen importlib"
-_SHOWING = ("linecache.py", "traceback.py")  # read a text to show a line of it
+_SHOWING = {traceback.__file__, warnings.__file__}  # read a text to show a line of it
 
 
 def place_of(frame: FrameType | None) -> tuple[str, int] | None:
     """Return where the author's code does something; None for ours and for imports."""
     while frame is not None:
         name = frame.f_code.co_filename
-        if name.startswith(_IMPORTING) or name.endswith(_SHOWING) or is_program(name):
+        if name.startswith(_IMPORTING) or name in _SHOWING or is_program(name):
             return None
         if is_installed(name):
             if frame.f_code.co_name == "<module>":

@@ -68,6 +68,7 @@ HELPERS = {
     "    LIMIT = int(file.read())\n    file.seek(0)\n    file.write('1')",
     "../away/between.py": "from of_between import LIMIT",
     "rules/__init__.py": "",
+    "../away/read_traceback.py": "import os\nLIMIT = len(os.listdir('.'))",
     "../away/lists.py": "import os\nLIMIT = len(os.listdir('.'))\n"
     "def asked() -> int:\n    return len(os.listdir('.'))",
 }
@@ -203,6 +204,7 @@ WRITES = (  # what was read is no more
     "does",
     [
         "import os\nLIMIT = len(os.listdir('.'))",
+        "from read_traceback import LIMIT",
         "from pathlib import Path\nLIMIT = len([*Path().iterdir()])",
         "import subprocess\nLIMIT = len(subprocess.run(['true']).args)",
         "import sqlite3\nLIMIT = sqlite3.connect(':memory:').close() or 1",
@@ -254,6 +256,8 @@ def test_what_a_spec_writes_anew_before_it_reads_it_is_its_own(folder: Path) -> 
 
 
 ASKS = {
+    "a line of a file": "import linecache; linecache.checkcache(); "
+    "return int(linecache.getline('data.txt', 1))",
     "a file": "with open('data.txt') as file:\n        return int(file.read())",
     "a folder": "return len(os.listdir('.'))",
     "a path": "return int(Path('data.txt').read_text())",
