@@ -326,7 +326,7 @@ def freeze(value: Any) -> Any:
     if kind in SCALARS or kind in FROZEN:
         return value
     own: Callable[[], Any] | None = getattr(value, "_freeze", None)
-    if own is not None:
+    if own is not None and not isinstance(value, type):
         return own()
     if kind is tuple:
         return tuple(map(freeze, value))

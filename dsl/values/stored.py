@@ -259,6 +259,9 @@ def ordered(values: Iterable[Any]) -> list[Any]:
 
 
 def typed(value: Any) -> str:
-    """Return a value that no state can hold as a person would type it: a function by its name."""
+    """Return a value that no state can hold as a person would type it.
+
+    Functions and classes are written by their names.
+    """
     name = getattr(value, "__qualname__", "")
-    return name if isinstance(value, FunctionType) and name.isidentifier() else str(value)
+    return name if isinstance(value, FunctionType | type) and name.isidentifier() else str(value)

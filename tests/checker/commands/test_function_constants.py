@@ -1,4 +1,4 @@
-"""A constant may be a function: it is known by its name in results, traces and checkpoints."""
+"""A constant may be a function or a class: it is known by its name in results, traces and checkpoints."""
 
 from __future__ import annotations
 
@@ -20,6 +20,11 @@ def nine() -> int:
     return 9
 
 F: Constant[Callable[[], int]] = three
+
+class Other:
+    pass
+
+KIND: Constant[type[Other]] = Other
 
 class Counter(State):
     n: int = 0
@@ -50,7 +55,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_trace_with_a_function_is_repeated(capsys: pytest.CaptureFixture[str]) -> None:
     assert 1 == main(["check", "s.py", "--config", "more", "--out", "run", "--json", "r.json"])
     assert "F=nine" in capsys.readouterr().out
-    assert {"F": "nine"} == json.loads(Path("r.json").read_text())["constants"]
+    assert {"F": "nine", "KIND": "Other"} == json.loads(Path("r.json").read_text())["constants"]
 
     assert 0 == main(["replay", "run/small.trace.json"])
     assert "REPRODUCED" in capsys.readouterr().out
