@@ -1,5 +1,6 @@
 """Kafka: how a client obtains a producer id, how a coordinator moves a transaction, how a
-transaction ends exactly once, and how a follower comes to have its leader's log.
+transaction ends exactly once, how a follower comes to have its leader's log, and how the members of
+a consumer group share partitions.
 
-`common`, `metadata` and the folder `parties` are what models are made of; the others are models.
+`common`, `metadata` and the folders `parties`, `fine` and `membership` are what models are made of.
 """

@@ -100,18 +100,6 @@ def valid_member_epoch() -> bool:
     )
 
 
-@always
-def clients_at_rest_have_their_partitions() -> bool:
-    """Once all is done and nothing is under way, clients consume what the coordinator believes."""
-    return (
-        not converged()
-        or any(client.is_waiting or client.reconciliation is not None for client in clients)
-        or all(
-            client.assigned == coordinator.members[client.member_id].assigned for client in clients
-        )
-    )
-
-
 @on_step
 def client_epoch_monotone() -> bool:
     """But for joining and leaving."""

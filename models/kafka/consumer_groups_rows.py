@@ -94,7 +94,6 @@ row(
         {
             "valid_member_epoch": 12,
             "no_double_client_assignment": 16,
-            "clients_at_rest_have_their_partitions": 16,
         },
         states=176880,
     ),
@@ -107,7 +106,6 @@ row(
         {
             "valid_member_epoch": 11,
             "no_double_client_assignment": 15,
-            "clients_at_rest_have_their_partitions": 16,
         },
         states=182848,
     ),
