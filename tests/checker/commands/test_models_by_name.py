@@ -41,7 +41,7 @@ def test_what_is_listed_is_what_to_type(capsys: pytest.CaptureFixture[str]) -> N
     listed = [line.partition(" ")[0] for line in lines if line[0] != " "]
 
     assert "kafka/init_pid" in listed
-    assert "More of one: statewalk models kafka/exactly_once" == more
+    assert "More of one: statewalk models kafka/consumer_groups" == more
     assert "Check one with: statewalk check kafka/exactly_once" == last
     assert listed == [f"{Path(p).parent.name}/{Path(p).stem}" for p in map(spec_path, listed)]
 
