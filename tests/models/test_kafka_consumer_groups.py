@@ -62,7 +62,7 @@ def test_symmetric_clients_halve_the_states() -> None:
 def test_groups_converge_unless_a_topic_has_no_subscriber(
     sizes: tuple[int, int, int], verdict: str
 ) -> None:
-    assert {"eventually_converges": verdict} == live(SPEC, **sized(*sizes))
+    assert {"eventually_converges": verdict} == live("consumer_groups.py", **sized(*sizes))
 
 
 @pytest.mark.slow
@@ -78,7 +78,7 @@ def test_other_ways_to_reconcile_hold_without_faults(
     assert numbers == counts(found)
     assert {} == violated(found)
     assert {"has_converged": 10} == reached(found)
-    assert {"eventually_converges": "holds"} == live(SPEC, **constants)
+    assert {"eventually_converges": "holds"} == live("consumer_groups.py", **constants)
 
 
 @pytest.mark.slow
@@ -97,4 +97,4 @@ def test_what_breaks(name: str) -> None:
 def test_without_local_epochs_the_coordinator_waits_for_ever() -> None:
     constants = {**sized(2, 1, 0), "VARIANT": "kafka16249", "MUTANT": "kafka16185"}
 
-    assert {"eventually_converges": "violated"} == live(SPEC, **constants)
+    assert {"eventually_converges": "violated"} == live("consumer_groups.py", **constants)

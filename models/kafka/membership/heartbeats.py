@@ -418,9 +418,8 @@ class Coordinator(Role):
 
     def update_partition_epochs(self, before: Member | None, after: Member | None) -> None:
         """ConsumerGroup.maybeUpdatePartitionEpoch: what a member owns has its epoch."""
-        if before is not None:
-            for p in before.owned():
-                self.partition_epoch[p] = 0
+        for p in before.owned() if before is not None else NOTHING:
+            self.partition_epoch[p] = 0
         if after is not None:
             for p in after.owned():
                 self.partition_epoch[p] = after.epoch

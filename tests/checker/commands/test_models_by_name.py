@@ -42,7 +42,7 @@ def test_what_is_listed_is_what_to_type(capsys: pytest.CaptureFixture[str]) -> N
 
     assert "kafka/init_pid" in listed
     assert "More of one: statewalk models kafka/consumer_groups" == more
-    assert "Check one with: statewalk check kafka/exactly_once" == last
+    assert "Check one with: statewalk check kafka/consumer_groups" == last
     assert listed == [f"{Path(p).parent.name}/{Path(p).stem}" for p in map(spec_path, listed)]
 
 
