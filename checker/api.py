@@ -111,7 +111,7 @@ def _refuse_late(model: Model, constants: Mapping[str, Any] | None, asked: Check
     for name, given in late.items():
         if given:
             said = f"{name} does nothing here: the model is loaded."
-            raise RunError("SW326", said, help=f"Say it to load(..., {name}=...).")
+            raise RunError("SW326", said, help=f"Pass it to load(..., {name}=...).")
     known = [c.name for c in model.configurations]
     if asked.config is not None and asked.config not in known:
         raise RunError(

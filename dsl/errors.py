@@ -192,9 +192,9 @@ def instead_of_field(cls: type, name: str) -> str:
 
 def no_delete(place: str) -> SpecError:
     """Return the error of a field that is deleted."""
-    said = f"{place} is deleted, which would leave it without a value."
+    said = f"{place} cannot be deleted: that would leave it without a value."
     why = "The fields of roles and records are the same in every state."
-    help = "Where it may be empty, say so with its type, ... | None, and store None."
+    help = "If it may be empty, declare its type as ... | None and assign None."
     return SpecError("SW208", said, why=why, help=help)
 
 
@@ -229,6 +229,8 @@ def raised(
     text = f": {error}" if str(error) else "."
     help = meant(error, names) if names is not None else ""
     at = place_of(error, paths)
+    if at and not help:
+        help = "Python raised this in the code of the spec: correct the marked expression."
     return SpecError("SW303", f"{type(error).__name__} {when}{text}", at=at, help=help)
 
 

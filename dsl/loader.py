@@ -99,7 +99,7 @@ def _too_deep(error: RecursionError, source: Source) -> SpecError:
     follow.
     """
     if place_of(error, {source.path}) is not None:
-        return raised(error, "while the spec was loaded", {source.path})
+        return raised(error, "while loading the spec", {source.path})
     return too_nested("SW150" if source.dialect == "fizz" else "SW100", Span(source.path, 1))
 
 
@@ -195,8 +195,10 @@ def _assembled(
     lowering = Lowering(tree, optimize=optimize)
     states, fixed = InitialStates(tree, fields, classes).compute()
     if not states:
-        said = f"every run of {loading.declared.init} is cut short by a require."
-        raise SpecError("SW114", f"There is no initial state: {said}")
+        said = f"a require(...) is false in every run of {loading.declared.init}."
+        help = "Correct that require(...), or the constants that it depends on."
+        at = next((f.span() for f in tree.functions if f.marked("init")), Span(path, 1))
+        raise SpecError("SW114", f"There is no initial state: {said}", at=at, help=help)
     flows = Flows(fields)
     flows.compile_all(lowering)
     lowering.run()
@@ -258,8 +260,8 @@ def _outside(loading: Loading) -> Outside:
 
 
 _MOVE: dict[Dialect, str] = {
-    "fizz": "A move is written 'action Name:'",
-    "python": "A move is a method with @action",
+    "fizz": "Write an action as 'action Name:'",
+    "python": "Write an action as a method with @action",
 }
 
 
@@ -268,7 +270,10 @@ def _check_not_empty(found: list[Any], path: str, dialect: Dialect, mistakes: Mi
     for warning in mistakes.warned if not found else ():
         if warning.code == "SW609":  # there is one in the text
             raise SpecError(
-                "SW115", f"{path} has nothing to check. {warning.message}", at=warning.at
+                "SW115",
+                f"{path} has nothing to check. {warning.message}",
+                at=warning.at,
+                help=warning.help,
             )
     if found:
         return
@@ -276,7 +281,7 @@ def _check_not_empty(found: list[Any], path: str, dialect: Dialect, mistakes: Mi
         "SW115",
         f"{path} has nothing to check: no action and no property.",
         help=f"{_MOVE[dialect]}, a property "
-        + ("'always assertion Name:'." if dialect == "fizz" else "a function with @always."),
+        + ("as 'always assertion Name:'." if dialect == "fizz" else "as a function with @always."),
     )
 
 

@@ -251,19 +251,19 @@ class Model:
         """
         for (file, line), event in in_steps.items():
             in_steps.clear()
-            said = f"A step or a property asks for more than the state: {event}."
-            why = "The checker takes a step once and remembers what it did."
-            help = "Read such things on module level."
+            said = f"A step or a property reads more than the state: {event}."
+            why = "The checker runs a step once and reuses its result."
+            help = "Read such data at module level, before the search."
             raise SpecError("SW104", said, at=Span(file, line), why=why, help=help)
         found = self.outside.look()
         if found is None:
             return
         changed, by = found
         who, span = self._named(by)
-        said = f"{who} changed {changed}, which is no part of the state."
-        why = "The checker goes back and forth between states; such a thing would not."
-        help = "What changes is a field, declared in the body of a Role or State with its type.\n"
-        help += "What a pure function gave can be remembered with functools.cache."
+        said = f"{who} changed {changed}, which is not part of the state."
+        why = "The checker moves between states and does not restore such a value."
+        help = "Declare it as a field with a type, in the body of a Role or State.\n"
+        help += "To cache the result of a pure function, use functools.cache."
         raise SpecError("SW102", said, at=span, why=why, help=help)
 
     def _named(self, ran: Any) -> tuple[str, Span | None]:

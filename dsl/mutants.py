@@ -21,7 +21,9 @@ from statewalk.dsl.source.texts import Source
 from statewalk.dsl.source.tree import Function, SpecTree, read_tree
 from statewalk.dsl.words.constants import MUTANT, NO_MUTANT
 
-_WAY = "Above a function of the module, and alone: @mutant(Broker.may_commit)"
+_WAY = (
+    "Write it above a function at module level, as its only decorator: @mutant(Broker.may_commit)"
+)
 
 
 def run_spec(source: Source, given: Mapping[str, Any] | None = None) -> Loading:
@@ -51,7 +53,7 @@ def _stand_ins(loading: Loading) -> dict[tuple[str, int], StandIn]:
         target = _target(tree, mutant)
         if function is None or function.owner is not None:
             made = mutant.function or mutant.target
-            text = f"'{_name(made)}' is no mutant where it stands."
+            text = f"'{_name(made)}' cannot be a mutant here."
             if mutant.name in known:
                 text = f"There are two mutants called {mutant.name}."
             mistakes.add("SW129", text, at=loading.span_of(made), help=_WAY)
@@ -60,7 +62,10 @@ def _stand_ins(loading: Loading) -> dict[tuple[str, int], StandIn]:
                 mistakes.add("SW129", message, at=function.span(), help=help)
             if mutant.name in known:
                 mistakes.add(
-                    "SW129", f"There are two mutants called {mutant.name}.", at=function.span()
+                    "SW129",
+                    f"There are two mutants called {mutant.name}.",
+                    at=function.span(),
+                    help="Rename one of them.",
                 )
             if target is not None and mutant.name == loading.mutant:
                 code = compile_function(function, copied(function.node)).__code__
@@ -75,8 +80,8 @@ def _refuse_constant(loading: Loading, mistakes: Mistakes) -> None:
     for module in loading.modules:
         for node in module.source.tree.body if MUTANT in module.constants else ():
             if isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") == MUTANT:
-                said = f"{MUTANT} is declared here, and there are mutants."
-                why = "The constant that chooses among mutants comes with them."
+                said = f"{MUTANT} cannot be declared in a spec with mutants."
+                why = "statewalk declares the constant that selects the mutant itself."
                 help = "Leave it out, or give it another name."
                 mistakes.add("SW129", said, at=module.source.span(node), why=why, help=help)
 
@@ -89,33 +94,33 @@ def _wrong(
     if mutant.name == NO_MUTANT:
         yield f"A mutant is called {NO_MUTANT}, which means that there is none.", "Rename it."
     if len(decorators) != 1 or not isinstance(decorators[0], ast.Call):
-        way = "It has the decorators of what it stands in for."
+        way = "It gets the decorators of the function that it replaces."
         yield f"The mutant '{mutant.name}' has another decorator, or none.", f"{way} {_WAY}"
         return
     text = ast.unparse(decorators[0].args[0]) if decorators[0].args else ""
     if target is None:
-        way = "A mutant stands in for a method or function that stands in a module or its classes."
+        way = "Name a function or method at module level: @mutant(Broker.may_commit)"
         if any(f.function is mutant.target for f in tree.mutants):
-            way = "It is a mutant itself. Name what that stands in for."
-        yield f"{text} is no function of the spec.", way
+            way = "It is a mutant itself. Name the function that it replaces."
+        yield f"{text} is not a function of the spec.", way
         return
     _, dot, name = text.rpartition(".")
     cls = _class_before_dot(decorators[0].args[0], function) if dot else None
     if cls is not None and target.owner is not None and name not in vars(cls):
         yield (
-            f"{text} is written in {target.owner.__name__}.",
-            f"@mutant({target.qualified}) is for all classes that are derived from it.",
+            f"{text} is defined in {target.owner.__name__}.",
+            f"Write @mutant({target.qualified}), which applies to all classes derived from it.",
         )
     own, others = _parameters(function), _parameters(target)
     if own != others:
         yield (
-            f"{target.qualified} takes ({others}), and '{mutant.name}' ({own}).",
+            f"{target.qualified} takes ({others}), but '{mutant.name}' takes ({own}).",
             "Give it the same parameters, with the same defaults.",
         )
     if {"super", "__class__"} & {n.id for n in walk(function.node) if isinstance(n, ast.Name)}:
         yield (
-            f"'{mutant.name}' asks for super(), and stands in no class.",
-            "Name the class whose method is meant: Base.method(self)",
+            f"'{mutant.name}' calls super() outside a class.",
+            "Name the class whose method you mean: Base.method(self)",
         )
 
 

@@ -91,7 +91,7 @@ class Endless(BaseException):
         self.error = SpecError(
             "SW154",
             f"One step made more than {MAX_CHOICES} choices.",
-            why="A loop that chooses does not end.",
+            why="A loop with a choice probably does not end.",
             help="Bound the loop, or let each turn be a step of its own.",
         )
 

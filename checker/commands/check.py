@@ -257,7 +257,7 @@ def watched(path: str, arguments: argparse.Namespace) -> int:
     from statewalk.dsl.errors import RunError
 
     if arguments.json == "-":
-        said = "--watch says what changed where --json - leaves the result alone."
+        said = "--watch and --json - both write to standard output."
         raise RunError("SW326", said, help="Write the result to a file: --json FILE.")
     return watch_check(path, arguments.command_line)
 

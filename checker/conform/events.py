@@ -143,7 +143,7 @@ def event_of(file: str, number: int, said: Any) -> Event:
             raise no_event(file, number, f"an event has no {_shown(key)}. {meant}")
     for key in said.keys() & {*_NAMES, *_VALUES, "changes"}:
         if key in _NAMES and not isinstance(said[key], str):
-            raise no_event(file, number, f"{key} is no text: {_shown(said[key])}")
+            raise no_event(file, number, f"{key} is not a string: {_shown(said[key])}")
         if key in _VALUES and not _is_named(said[key]):
             raise no_event(file, number, f"{key} names no values: {_shown(said[key])}")
         try:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from statewalk.dsl.model import Model
     from statewalk.dsl.values.domains import Domain
 
-_KINDS = {bool: "true or false", int: "a number", str: "a text"}
+_KINDS = {bool: "true or false", int: "a number", str: "a string"}
 _SAID = {**_KINDS, dict: "an object", list: "a list", type(None): "nothing"}
 
 

@@ -88,7 +88,7 @@ class CheckOptions:
             value = getattr(self, name)
             optional = getattr(CheckOptions, name, None) is None
             if not (fits(value) or (value is None and optional)):
-                raise RunError("SW328", f"{name} cannot be {value!r}. It is {said}.")
+                raise RunError("SW328", f"{name} cannot be {value!r}. It must be {said}.")
 
     @property
     def bits(self) -> int:
@@ -177,7 +177,7 @@ def several(sweep: Sweep, types: Callable[[], Mapping[str, Any]]) -> Sweep:
     swept = {n: values for n, values in swept.items() if len(values) > 1}
     for name, values in swept.items():
         if len(values) > MAX_SWEEP:
-            said = f"--set {name} asks for {len(values)} runs, the most is {MAX_SWEEP}."
+            said = f"--set {name} gives {len(values)} runs; the limit is {MAX_SWEEP}."
             raise RunError("SW306", said)
     fixed = {n: v for n, v in sweep.fixed.items() if n not in swept}
     return Sweep(fixed, {**sweep.swept, **swept})
@@ -190,7 +190,7 @@ def _range(text: str, first: int, last: int) -> tuple[GivenText, ...]:
         )
     if last - first >= MAX_SWEEP:
         raise RunError(
-            "SW306", f"--set {text} asks for {last - first + 1} runs, the most is {MAX_SWEEP}."
+            "SW306", f"--set {text} gives {last - first + 1} runs; the limit is {MAX_SWEEP}."
         )
     return tuple(GivenText(str(n)) for n in range(first, last + 1))
 

@@ -91,5 +91,5 @@ def left(error: SystemExit) -> SpecError:
         "SW205",
         f"The spec ended the program: SystemExit{f', in {where.what}' if where else ''}.",
         at=Span(where.file, where.line) if where else None,
-        help="That is no result. Leave out what exits: a guard is require(...).",
+        help="An exit is not a result. Remove it; to disable a step, write require(...).",
     )

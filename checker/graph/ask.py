@@ -225,7 +225,7 @@ def no_question(what: str) -> RunError:
     """Return the error of a statement that is not of the kinds that only look."""
     return RunError(
         "SW352",
-        f"{what} is not a question: only SELECT and its like are run.",
+        f"{what} is not a query: only SELECT and similar statements are run.",
         why="Queries do not change a graph, and SQL may come from others.",
         help="--allow-files runs everything, and lets it read and write files.",
     )

@@ -258,9 +258,9 @@ def refuse_graph(folder: str, asked: SearchOptions, engine: str) -> None:
         if on:
             raise RunError(
                 "SW353",
-                f"There is no state graph to write with --{option} on.",
-                why="The search merges states then, and a step between merged states is none of "
-                "the spec's.",
+                f"A state graph cannot be written with --{option} on.",
+                why="The search then merges states. An edge between merged states is not a step of "
+                "the spec.",
                 help=f"Write the graph with --{option} off.",
             )
     if engine == "reference":
@@ -272,9 +272,9 @@ def refuse_graph(folder: str, asked: SearchOptions, engine: str) -> None:
     if asked.fingerprint_bits != 64:
         raise RunError(
             "SW353",
-            "There is no state graph to write with --fingerprint-bits 128.",
-            why="A graph names states by 64 bits, which other tools can hold as a number.",
-            help="Write the graph in a check of its own, with --fingerprint-bits 64.",
+            "A state graph cannot be written with --fingerprint-bits 128.",
+            why="A graph identifies states by 64 bits, which fit into an integer column.",
+            help="Write the graph in a separate check, with --fingerprint-bits 64.",
         )
 
 

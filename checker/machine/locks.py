@@ -93,7 +93,7 @@ def _take(folder: Path, graph: bool) -> Lock:
         os.close(handle)
         raise RunError(
             "SW345",
-            f"{file} is in the way: its name is that of a lock, and it is none.",
+            f"{file} has the name of a lock file, but is not one.",
             help=f"Move it away, or give another place with {option} DIR.",
         )
     with suppress(OSError):  # on a full disk the lock is as good

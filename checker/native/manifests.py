@@ -178,10 +178,10 @@ def refuse_another(folder: Path, manifest: Mapping[str, Any], format: int, key: 
             if UNSEEN in saved["files"]:
                 raise RunError(
                     "SW341",
-                    f"Whether the checkpoint in {folder} is still of this spec cannot be told.",
-                    why="While it is loaded the spec asks for more than files: "
+                    f"It is unknown whether the checkpoint in {folder} still belongs to this spec.",
+                    why="While it is loaded, the spec reads more than files: "
                     f"{saved['files'][UNSEEN]}.",
-                    help="Check the spec anew. What a spec reads from files may be resumed.",
+                    help="Check the spec anew. A spec that reads nothing but files can be resumed.",
                 )
             if premises != key[PREMISES]:
                 raise OtherPremises(folder, frozenset(premises))
@@ -221,6 +221,6 @@ def nothing_saved(folder: Path) -> RunError:
     """Return the error of a folder without a checkpoint."""
     return RunError(
         "SW340",
-        f"There is no whole checkpoint in {folder}.",
+        f"There is no complete checkpoint in {folder}.",
         help="The search ended before its first checkpoint: check the spec anew.",
     )

@@ -159,7 +159,7 @@ def from_json(data: Any, classes: Classes, depth: int = 0) -> Any:
             except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError):
                 raise corrupt(f"a value {tag} that cannot be read") from None
             except StatewalkError as error:
-                raise corrupt(f"a value of which is said: {error.message.rstrip('.')}") from None
+                raise corrupt(f"a value that cannot be read: {error.message.rstrip('.')}") from None
     raise corrupt(f"a value that cannot be read: {str(data)[:60]}")
 
 

@@ -19,7 +19,7 @@ from statewalk.dsl.kinds import KIND_OF_MARKS, KINDS, PropertyKind
 from statewalk.dsl.lowering.conjuncts import checked
 from statewalk.dsl.model import CONTINUED, Action, Element, FieldInfo, Property, Text
 from statewalk.dsl.source.nodes import walk
-from statewalk.dsl.source.ranges import domains_of, no_instance, warn_of_nothing
+from statewalk.dsl.source.ranges import domains_of, no_instance, one_of, warn_of_nothing
 from statewalk.dsl.source.tree import Function, SpecTree, class_span, field_span, may_crash
 from statewalk.dsl.source.usage import Analysis, Reach, Usage
 from statewalk.dsl.state.roles import Field, Role, default_of
@@ -69,7 +69,7 @@ def _add_property(name: str, span: Span | None, mistakes: Mistakes) -> None:
         if built_in
         else f"There are two properties called {name}.",
         at=span,
-        why="Verdicts are told by name.",
+        why="Verdicts are reported by name.",
         help="Give the property another name, or one with @named."
         if built_in
         else "Give one of them another name, or one with @named.",
@@ -86,7 +86,7 @@ def refuse_same_names_made(
         key = encode(freeze((action.name, action.actor, values)))
         if labels.setdefault(key, action) is not action:
             said = f"There are two actions called {action.label}."
-            why = "The steps of a trace are told by name."
+            why = "The steps of a trace are identified by name."
             help = "Give one of them another name, or one with @action(name=...)."
             mistakes.add("SW126", said, at=action.span, why=why, help=help)
     names: set[str] = set()
@@ -261,9 +261,11 @@ def make_fields(
 
 
 def _refuse_ephemeral(tree: SpecTree, cls: type, name: str, mistakes: Mistakes) -> None:
-    said = f"{cls.__name__}.{name} is Ephemeral, and a {cls.__name__} may be made in a step."
-    why = "A crash gives back what a field held when the run began, and there was none then."
-    help = "Write the crash as an action: interrupt(self), and the fields as they begin."
+    said = f"{cls.__name__}.{name} is Ephemeral, but a step can create a {cls.__name__}."
+    why = "A crash resets the field to its value in the initial state, but the role may not exist "
+    why += "there."
+    help = "Write the crash as an action: interrupt(self), then "
+    help += f"self.{name} = ..."
     mistakes.add("SW212", said, at=field_span(tree, cls, name), why=why, help=help)
 
 
@@ -280,9 +282,8 @@ def _hints(tree: SpecTree, cls: type, mistakes: Mistakes) -> dict[str, Any]:
     try:
         return tree.hints(cls)
     except Exception as error:
-        said = f"A type in {cls.__name__} cannot be understood: {error}."
-        help = "Annotations are evaluated after the module has run; their names must exist then. "
-        help += "Quotes go around a whole type."
+        said = f"A type in {cls.__name__} cannot be resolved: {error}."
+        help = "Define or import the name at module level. If a type is in quotes, quote all of it."
         mistakes.add("SW110", said, at=class_span(tree, cls), help=help)
         return {}
 
@@ -318,7 +319,8 @@ def make_actions(tree: SpecTree, flows: Flows, mistakes: Mistakes) -> list[Actio
             actors = [r for r in everyone if _is_own(r, function)]
             if not everyone:
                 why = no_instance(tree, function.owner)
-                warn_of_nothing(function, why, function.node, mistakes)
+                help = one_of(function.owner, function)
+                warn_of_nothing(function, why, function.node, mistakes, help)
         name = options.get("name") or function.name
         fair = options.get("fair", "none")
         concurrent = int(options.get("concurrent", 1))

@@ -100,15 +100,15 @@ def _check_gone(tree: SpecTree, role: Role, where: str) -> None:
     """Raise SpecError[SW212] where the state mentions a role that ended."""
     for _, place, found in _mentions(tree):
         if role in found:
-            forget = f"Remove what mentions it in {where}, too."
+            forget = f"Remove that reference in {where}, too."
             if place.startswith(_RUN):
                 forget = (
                     "Return after end(self): an ended role takes no further step, so nothing may "
-                    "yield.\nIn a run of another role, forget it before the yield: `worker = None`."
+                    "yield.\nIn a run of another role, drop it before the yield: `worker = None`."
                 )
-            said = f"{role!r} ended in {where}, and {place} still mentions it."
-            why = f"The next {type(role).__name__} may be made in its place, and would be taken "
-            why += "for it."
+            said = f"{role!r} ended in {where}, and {place} still refers to it."
+            why = f"The next {type(role).__name__} may reuse its identity, and would be confused "
+            why += "with it."
             raise SpecError("SW212", said, why=why, help=forget)
 
 

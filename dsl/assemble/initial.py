@@ -124,7 +124,7 @@ class InitialStates:
                 error.at = error.at or place_of(error, paths) or inits[-1].span()
                 raise
             except Exception as error:
-                when = "while the initial state was made"
+                when = "while computing the initial state"
                 raise raised(error, when, paths) from error
             else:
                 states.append(self._finish(apply_writes(defaults, view.writes)))

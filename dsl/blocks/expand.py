@@ -42,8 +42,8 @@ def check_handed_on(spec: SpecTree, mistakes: Mistakes) -> None:
     fields.update(name for cls in spec.records for name in cls._fields)
     for function in spec.functions:
         if function.name in names and function.name[:2] == "__":
-            said = f"'{function.name}' yields, and Python calls it."
-            help = "Give it a name of its own, and call that."
+            said = f"'{function.name}' contains yield, but Python calls it, not an action."
+            help = "Give it another name, and call that."
             mistakes.add("SW116", said, at=function.span(), help=help)
     for module in spec.loading.modules:
         if module.source.dialect == "fizz" or not names:
@@ -53,7 +53,7 @@ def check_handed_on(spec: SpecTree, mistakes: Mistakes) -> None:
         for name, node in _handed(spec.text_of(module), names - fields, lines):
             mistakes.add(
                 "SW116",
-                f"'{name}' yields: actions, and functions that they call by name, may call it.",
+                f"'{name}' contains yield, but is used outside an action.",
                 at=module.source.span(node),
                 why="That call would run the whole function in one step.",
                 help=f"Write self.{name}() or {name}() in an action or in a function that actions "

@@ -155,6 +155,5 @@ def refused(function: Function, node: ast.AST, what: str, help: str = "") -> Spe
         "SW116",
         f"'{function.name}' cannot be suspended: {what}.",
         at=function.span(node),
-        help=help
-        or "Blocks and yield stand on their own, in if, while and for, and in other blocks.",
+        help=help or "Write blocks and yield as separate statements, inside if, while or for only.",
     )

@@ -44,9 +44,10 @@ class Compiler(InOrder):
         for name, looks in closures(statement).items():
             changed = sorted(looks & (self.rebound | (self.shared & self.locals)))
             if name in live and changed:
-                what = f"'{name}' is used on another way than it is made on, and looks at "
-                what += f"'{changed[0]}', which is bound several times"
-                raise refused(self.function, statement, what, "Give it what it needs as arguments.")
+                what = f"the inner function '{name}' reads '{changed[0]}', which may be assigned "
+                what += f"again before '{name}' is called"
+                help = f"Pass '{changed[0]}' to '{name}' as an argument."
+                raise refused(self.function, statement, what, help)
 
     # -- statements ------------------------------------------------------------------------------
 

@@ -131,7 +131,8 @@ def _bound_again(value: tuple[Any, ...], fields: Fields) -> Any:
     if field is not None and field.constant:
         return place_in(field.__get__(role)._cell, path, sub, domain)
     if not current_view().project(path, ("there", sub_key(sub)), lambda v: _is_there(v, sub)):
-        said = f"A local referred to {owner}#{role.index}.{name}, which is gone since the yield."
+        place_of = f"{owner}#{role.index}.{name}"
+        said = f"A local variable referred to {place_of}, which was removed during the yield."
         raise SpecError("SW206", said, help="Read it again after the yield.")
     return place(path, sub, domain)
 
@@ -168,14 +169,16 @@ def told(value: Any) -> Any:
 
 _BY_INDEX = "@index"  # (_BY_INDEX, list or None for the local, index)
 _BY_KEY = "@key"  # (_BY_KEY, set or dict or None for the local, what remains, all elements or keys)
-_NO_LIST = "Go through a list: for x in list(...). It is made at once, before the first yield."
+_NO_LIST = (
+    "Iterate over a list: for x in list(...). It is computed at once, before the first yield."
+)
 
 
 def made_by_turns(what: str) -> tuple[str, str]:
     """Return what is wrong with a loop over something that makes its elements later, and what to
     do.
     """
-    return f"a loop with a yield in it goes through {what}, made turn by turn", _NO_LIST
+    return f"a loop with a yield in it iterates over {what}, which is lazy", _NO_LIST
 
 
 def turns(values: Any) -> Iterator[Any]:

@@ -116,7 +116,7 @@ class InOrder:
         return name
 
     def refused(self, node: ast.AST, what: str) -> SpecError:
-        help = "yield stands on its own, in if, while, for and match; results: x = yield from f()."
+        help = "Write yield as a separate statement. For a result, write x = yield from f()"
         return refused(self.function, node, what, help)
 
     # -- calls inside expressions ---------------------------------------------------------------

@@ -283,10 +283,11 @@ class Flows:
             raise SpecError(
                 "SW117",
                 f"'{name}' calls itself deeper than {MAX_FRAMES} levels of suspended calls.",
+                help="Use a loop, and a field or list for what is left to do.",
             )
         function, arguments = self._meant(one.callee, arguments)
         if function is None:
-            said = f"'{name}' is called with yield from, and is no flow of the spec."
+            said = f"'{name}' is called with yield from, but is not a flow of the spec."
             why = "A flow is a function of a module or of a class, with a yield in it."
             raise SpecError("SW105", said, why=why, help="Call anything else without yield from.")
         code, split = self.code[function.qualified], len(arguments) - len(one.names)

@@ -73,8 +73,8 @@ def _never_changes(value: Any) -> bool:
 
 def called_plainly(name: str) -> None:
     """Raise SW105: a flow is called in a way that nothing of the text tells of."""
-    said = f"'{name}' gives way to others (it contains yield), and is called plainly."
-    help = "Call it by its name, with yield from, in a flow."
+    said = f"'{name}' contains yield, but is called without `yield from`."
+    help = "Call it by its name in a flow: yield from self.f()"
     raise SpecError("SW105", said, why="The call would do nothing.", help=help)
 
 

@@ -213,7 +213,7 @@ def checked(predicate: Callable[[], bool], name: str, span: Span | None) -> Call
         if type(result) is not bool:
             raise SpecError(
                 "SW207",
-                f"The property '{name}' gave {result!r}, which is neither True nor False.",
+                f"The property '{name}' returned {result!r}, which is neither True nor False.",
                 at=span,
                 help="Return a comparison, all(...), any(...) or bool(...).",
             )

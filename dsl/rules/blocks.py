@@ -22,13 +22,13 @@ _OPTIONS: dict[str, tuple[str, ...]] = {
     "crash": (), "fault": (),
 }  # fmt: skip
 _KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
-    "name": ("a text", lambda given: isinstance(given, str) and given != ""),
+    "name": ("a nonempty string", lambda given: isinstance(given, str) and given != ""),
     "concurrent": ("a number from 1 on", is_count),
     "crash": ("True or False", lambda given: type(given) is bool),
     "fault": ("True or False", lambda given: type(given) is bool),
 }
 _MAY_BE_NONE = ("name", "resume")
-_IN_STEPS = "Blocks say in which steps an action, or a function that it calls, happens."
+_IN_STEPS = "A block divides an action, or a function that it calls, into steps."
 
 
 def check_blocks(checked: Checked) -> None:
@@ -57,7 +57,7 @@ def _named(checked: Checked, node: ast.expr) -> str | None:
 
 
 def _as_block(flow: str) -> str:
-    return f"It begins a block: with {flow}():"
+    return f"Write it as a block: with {flow}():"
 
 
 def _check_item(checked: Checked, node: ast.With, item: ast.withitem, flow: str) -> None:
@@ -67,16 +67,16 @@ def _check_item(checked: Checked, node: ast.With, item: ast.withitem, flow: str)
     elif call.args or call.keywords:
         argument = [*call.args, *(k.value for k in call.keywords)][0]
         said = f"{flow}() takes no arguments"
-        _misplaced(checked, argument, said, f"{_as_block(flow)} What is inside it is what it says.")
+        _misplaced(checked, argument, said, _as_block(flow))
     elif item.optional_vars is not None:
-        said = f"{flow}() gives nothing that could have a name"
+        said = f"{flow}() returns nothing that `as` could name"
         _misplaced(checked, item.optional_vars, said, _as_block(flow))
     elif len(node.items) > 1:
-        said = f"{flow}() stands beside something else"
+        said = f"{flow}() shares its `with` with something else"
         _misplaced(checked, call, said, f"Give it a block of its own: with {flow}():")
     elif checked.is_property:
         name = checked.function.name
-        _misplaced(checked, call, f"The property '{name}' has no steps", "Take the block away.")
+        _misplaced(checked, call, f"The property '{name}' has no steps", "Remove the block.")
     else:
         _check_around(checked, node, flow)
 
@@ -88,12 +88,14 @@ def _check_around(checked: Checked, node: ast.With, flow: str) -> None:
         kind = type(at).__name__.lower()
         if isinstance(at, ast.FunctionDef):
             said = f"'{at.name}' is a function inside a function, which has no steps of its own"
-            _misplaced(checked, node, said, "Write it on module level, or as a method.")
+            _misplaced(checked, node, said, "Write it at module level, or as a method.")
             return
         other = flow_of(at, checked.function.module.namespace) if isinstance(at, ast.With) else ""
         if isinstance(at, ast.Try | ast.Match) or other is None:
-            said = f"with {flow}() stands inside '{kind}', where a flow cannot stop"
-            _misplaced(checked, node, said, "Blocks stand in if, while, for, and other blocks.")
+            said = f"with {flow}() is inside '{kind}', where a flow cannot be suspended"
+            _misplaced(
+                checked, node, said, "Write blocks inside if, while, for or other blocks only."
+            )
             return
         at = checked.parents.get(at)
 
@@ -150,8 +152,8 @@ def check_strays(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
             if isinstance(node, ast.With):
                 flow = flow_of(node, module.namespace)
                 if flow is not None:
-                    said = f"with {flow}() stands outside an action."
-                    help = "What is on module level runs once, before the first step."
+                    said = f"with {flow}() is outside an action."
+                    help = "Code at module level runs once, before the first step."
                     mistakes.add(
                         "SW118", said, at=module.source.span(node), why=_IN_STEPS, help=help
                     )
@@ -164,12 +166,12 @@ def _outside_functions(node: ast.AST) -> Iterator[ast.AST]:
             yield from _outside_functions(child)
 
 
-_WHERE = "A spec is what stands in the bodies of its modules and of its role classes."
+_WHERE = "A spec consists of the bodies of its modules and of its role classes."
 _HELP = (
     "Write it there. What varies can be a parameter of an action (k: int = any_of([0, 1])) or a "
     "loop in a property (all(... for k in ...))."
 )
-_WRAPPED = "If a decorator of yours stands in for it: say what that adds in the function itself."
+_WRAPPED = "If your own decorator replaces the function: move what it adds into the function."
 
 
 def check_marked(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
@@ -220,9 +222,9 @@ def check_replaced(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None
                 "another.",
                 at=module.source.span(method),
                 why=_WHERE,
-                help="A defect put in on purpose is a mutant of the function: "
+                help="Declare a deliberate defect as a mutant: "
                 f"@mutant({cls.__name__}.{name})\n"
-                "What a variant does differently stands in the class, under if.",
+                "Write other variants in the class, with if.",
             )
 
 
@@ -253,15 +255,15 @@ def check_decorated(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> Non
             instance = f"def {name}({owner[0].lower()}: {owner}) -> bool"
             mistakes.add(
                 "SW113",
-                f"'{name}' is a method of {owner}, and @{kind} stands above functions of a module.",
+                f"'{name}' is a method of {owner}, but @{kind} is for functions at module level.",
                 at=function.span(),
-                help=f"Outside the class, true of each instance: {instance}"
+                help=f"Write it outside the class, with the instance as its parameter: {instance}"
                 if each
                 else "Write it outside the class, as a function without arguments.",
             )
         elif function.parameters() and not each:
-            said = f"'{name}' has parameters, and a function with @{kind} has none."
-            help = "Go through the instances in it: all(... for c in clients)."
+            said = f"'{name}' has parameters, but a function with @{kind} takes none."
+            help = "Loop over the instances in it: all(... for c in clients)."
             mistakes.add("SW113", said, at=function.span(), help=help)
 
 
@@ -276,13 +278,13 @@ def _add(
         if f.function.__qualname__ == qualified and at and f.module.source.path == at.file
     ]
     if inspect.iscoroutinefunction(function):
-        help = "Write def. What lets others act in between says yield."
+        help = "Use def, and write yield where other actions may run."
         mistakes.add("SW108", f"'{name}' is an async function.", at=at, help=help)
     elif again:
         said = f"'{name}' is defined again in line {again[0]}, which replaces this one."
         mistakes.add("SW108", said, at=at, help="Give each a name of its own.")
     else:
-        said = f"'{name}' is marked with @{kind} where a spec is not read."
+        said = f"'{name}' is marked with @{kind} where the checker does not look."
         help = _HELP if "<" in qualified else f"{_HELP}\n{_WRAPPED}"
         mistakes.add("SW108", said, at=at, why=_WHERE, help=help)
 

@@ -35,7 +35,10 @@ _BUILTINS = {
 }
 _CHOICE = "Choices that matter are made with any_of(...); the checker tries them all."
 _CLOCK_HELP = "Model time as a field that an action advances, or as a choice with any_of(...)."
-_OUTSIDE_HELP = "A step depends on the state and on choices only. Read such things on module level."
+_OUTSIDE_HELP = (
+    "A step depends on the state and on choices only. Read such data at module level, before the "
+    "search."
+)
 
 
 def check_calls(checked: Checked) -> None:
@@ -122,7 +125,7 @@ def _check_hash(checked: Checked, node: ast.expr, at: ast.expr) -> None:
 def _check_text(checked: Checked, node: ast.expr, scope: Scope) -> None:
     found = meaning(node, checked.function.module.namespace)
     if isinstance(found, FunctionType) and getattr(node, "id", "") not in scope:
-        said = f"The text of the function '{shortened(node)}' says where it is in memory, which "
+        said = f"str(...) of the function '{shortened(node)}' contains its memory address, which "
         said += "differs from run to run."
         checked.wrong("SW104", said, node, help=f"Write its name: '{found.__name__}'.")
 
@@ -159,9 +162,10 @@ def check_flow(checked: Checked) -> None:
         called = checked.effects.callees(node, checked.function, sure=True)
         flows = [f for f in called if f.is_flow]
         if flows:
-            said = f"'{flows[0].name}' gives way to others (it contains yield), "
-            said += f"so it is called with: yield from {shortened(node)}"
-            checked.wrong("SW105", said, node, why="Called plainly, it would do nothing.")
+            said = f"'{flows[0].name}' contains yield, so call it with: "
+            said += f"yield from {shortened(node)}"
+            why = "Without `yield from`, the call would do nothing."
+            checked.wrong("SW105", said, node, why=why)
 
 
 def check_index(checked: Checked) -> None:

@@ -72,7 +72,7 @@ def check_private(tree: SpecTree, _: Effects, mistakes: Mistakes) -> None:
             for word, node in found.items():
                 if word[:2] == "__" and word[-2:] != "__":
                     said = f"'{word}' has two underscores in front, in a class."
-                    why = "Python gives such names the name of their class too."
+                    why = "Python adds the name of the class to such names."
                     help = f"Write {word[1:]}, with one underscore."
                     mistakes.add("SW127", said, at=module.source.span(node), why=why, help=help)
 
@@ -83,17 +83,16 @@ def check_equal(tree: SpecTree, _: Effects, mistakes: Mistakes) -> None:
         try:
             check_own(cls, Role if issubclass(cls, Role) else Record, LOOKING)
         except SpecError as error:
-            help = f"If a decorator or a later statement wrote it, leave that out. {error.help}"
+            help = f"If a decorator or a later statement adds it, remove that. {error.help}"
             at = class_span(tree, cls)
             mistakes.add(error.code, error.message, at=at, why=error.why, help=help)
     for cls in tree.enums:
         for name in ("__eq__", "__ne__", "__hash__"):
             owner = next(part for part in cls.__mro__ if name in vars(part))
             if owner.__module__ in tree.loading.by_name and not is_dataclass(owner):
-                a = "an" if name == "__eq__" else "a"
                 mistakes.add(
                     "SW123",
-                    f"{cls.__name__} has {a} {name} of its own.",
+                    f"{cls.__name__} cannot define {name}.",
                     at=class_span(tree, cls),
                     why="In the state, an enum member equals only itself.",
                     help="Write a method with another name, such as same(self, other).",
@@ -141,8 +140,8 @@ def _check_class(tree: SpecTree, cls: type, mistakes: Mistakes) -> None:
                 help="Say what it holds: int | None, list[Job], a record.",
             )
         else:
-            said = f"{cls.__name__}.{name} is to hold {_described(part, word)}, which the state "
-            said += "cannot hold."
+            said = f"{cls.__name__}.{name} is declared to hold {_described(part, word)}, which "
+            said += "the state cannot hold."
             mistakes.add("SW203", said, at=where, why=HOLDS, help=_hint(part, word))
 
 

@@ -100,8 +100,8 @@ def _check_element(
         return
     name = target.value.id
     new = shortened(value) if value is not None else "..."
-    said = f"'{name}' is {source}, which is a value and does not change."
-    help = f"Remove it, then put in replace({name}, {target.attr}={new})."
+    said = f"'{name}' is {source}, which is immutable."
+    help = f"Remove it, then add replace({name}, {target.attr}={new})."
     checked.wrong("SW202", said, target, help=help)
 
 
@@ -192,9 +192,9 @@ def _check_ahead(checked: Checked, node: ast.Call, scope: Scope) -> None:
             reached is function for reached in checked.effects.reached_from(action, sure=True)
         ):
             continue
-        by = "" if action is function else f" by way of '{function.name}'"
-        said = f"The action '{action.name}' asks {name}(...){by}, which is for properties only."
-        why = "What an action may do depends on the state, not on what others may do."
+        by = "" if action is function else f" through '{function.name}'"
+        said = f"The action '{action.name}' calls {name}(...){by}, which is for properties only."
+        why = "A guard may depend on the state only, not on whether other actions are enabled."
         help = "Write the guard of the other action as a function, say ready(), and require it "
         help += "in both: require(ready()) there, require(not ready()) here."
         checked.wrong("SW121", said, node, why=why, help=help)
@@ -288,7 +288,7 @@ def check_assigned(checked: Checked) -> None:
 
 
 def _global(checked: Checked, node: ast.Global, name: str) -> None:
-    said = f"'{name}' is a variable of the module, which is no part of the state."
+    said = f"'{name}' is a variable of the module, which is not part of the state."
     why = "The checker moves between states and does not restore such a variable."
     help = field_instead(name, checked.function.module.namespace.get(name))
     checked.wrong("SW102", said, node, why=why, help=help)

@@ -130,7 +130,7 @@ class _Detached:
             if root is not None and root.id in known.gone and not self._seen_again(root, known):
                 place, target = known.gone[root.id]
                 said = f"'{root.id}' no longer refers to {place}, which was replaced in line "
-                said += f"{target.lineno}: what is changed here is no part of the state."
+                said += f"{target.lineno}: this change is not part of the state."
                 help = f"Change it before, or read it again: {root.id} = {place}"
                 self.checked.doubtful("SW608", said, root, help=help)
 
@@ -190,9 +190,9 @@ def check_shared(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
 def _remembers(mistakes: Mistakes, how: str, name: str, at: Span) -> None:
     mistakes.add(
         "SW104",
-        f"'{name}' looks at the state, and functools.{how} remembers what it gave in another one.",
+        f"'{name}' reads the state, but functools.{how} returns the result of another state.",
         at=at,
-        help="Leave the cache out: what only reads is remembered by the checker.",
+        help="Remove the cache: the checker itself memoizes functions that only read.",
     )
 
 
@@ -267,11 +267,11 @@ def _untyped(mistakes: Mistakes, cls: type, name: str, kind: str, at: Span) -> N
     mistakes.add(
         "SW102",
         f"{cls.__name__}.{name} has no type, so it is no field: one {kind} of the class, which is "
-        "no part of the state.",
+        "not part of the state.",
         at=at,
         why="The checker moves between states and does not restore it.",
-        help=f"A field says its type: {name}: {kind}[...] = ...\n"
-        "What never changes can be a tuple or a frozenset, or say that it is of the class: "
+        help=f"Declare a field with its type: {name}: {kind}[...] = ...\n"
+        "If it never changes, make it a tuple or a frozenset, or a class variable: "
         f"{name}: ClassVar[{kind}[...]] = ...",
     )
 
@@ -298,12 +298,12 @@ def _look_at(function: Function, mistakes: Mistakes) -> None:
         ):
             mistakes.add(
                 "SW102",
-                f"{_shown(node)} changes '{root.id}', a variable of the module, which is no part "
+                f"{_shown(node)} changes '{root.id}', a variable of the module, which is not part "
                 "of the state.",
                 at=function.span(node),
                 why="The checker moves between states and does not restore such a variable.",
                 help=f"{field_instead(root.id, value)}\n"
-                "What a pure function gave can be remembered with functools.cache.",
+                "To cache the result of a pure function, use functools.cache.",
             )
 
 
@@ -320,8 +320,8 @@ def _look_at_class(
     if known is None or node.attr in getattr(value, "_fields", ()):
         return
     what = "class" if isinstance(value, type) else "function"
-    said = f"{_shown(node)} changes an attribute of a {what}, which is no part of the state."
-    why = "The checker goes back and forth between states; such an attribute would not."
+    said = f"{_shown(node)} changes an attribute of a {what}, which is not part of the state."
+    why = "The checker moves between states and does not restore such an attribute."
     help = field_instead(node.attr, known.get(node.attr))
     mistakes.add("SW102", said, at=function.span(node), why=why, help=help)
 

@@ -64,8 +64,8 @@ def _crash(checked: Checked) -> None:
     ending = any(getattr(call.func, "id", "") in ("interrupt", "crash") for call in calls)
     if flow is None or ending:
         return
-    said = f"'{flow.name}' goes on after '{function.name}': a suspended flow is not ended by it."
-    help = "If the instance forgets what it was doing: interrupt(self), or crash(self)"
+    said = f"'{flow.name}' continues after '{function.name}', which does not end suspended flows."
+    help = "To end the flows of the instance, write interrupt(self), or crash(self)"
     checked.doubtful("SW606", said, function.node, help=help)
 
 
@@ -93,7 +93,9 @@ def warn_of_old(checked: Checked) -> None:
             asked = asked.replace(ast.unparse(root), ast.unparse(root.args[0]), 1)
         said = f"{shortened(node)} looks at '{node.attr}' after the step: old(...) gives the role, "
         said += "which is the same before and after."
-        checked.doubtful("SW611", said, node, help=f"What it was before the step: old({asked})")
+        checked.doubtful(
+            "SW611", said, node, help=f"For the value before the step, write old({asked})"
+        )
 
 
 def _elements_of_old(function: ast.AST, namespace: dict[str, Any]) -> Iterator[ast.AST]:
@@ -124,7 +126,7 @@ def warn_of_history(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> Non
             if found is not None:
                 node, place = found
                 said = f"The step '{action.name}' reads {place}, which is an Auxiliary field."
-                help = "With --view on it is refused: such a field may decide nothing."
+                help = "Read another field: --view on refuses steps that depend on Auxiliary ones."
                 mistakes.warn("SW604", said, at=function.span(node), help=help)
                 break
 
@@ -188,7 +190,7 @@ def warn_of_fields(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None
             found = read if isinstance(node.ctx, ast.Load) else written
             found |= {(c.__name__, node.attr) for c in receivers.owners(node)}
     for name, at in _declared(tree, written - read - _annotated(tree, "auxiliary")):
-        help = "It only tells states apart: make it Auxiliary, or remove it."
+        help = "It only multiplies states: declare it Auxiliary[...], or remove it."
         mistakes.warn("SW603", f"{name} is written and never read.", at=at, help=help)
 
 

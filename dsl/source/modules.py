@@ -167,7 +167,7 @@ class Loading:
         except (NeedsState, Disabled) as error:
             raise _too_early(error, place_of(error, self.paths(source))) from None
         except (Exception, SystemExit) as error:
-            when = "while the spec was loaded"
+            when = "while loading the spec"
             found = raised(error, when, self.paths(source), namespace)
             if isinstance(error, Exception):
                 found.why, found.help = why_quoted(error, source.tree, found.at) or ("", found.help)

@@ -146,9 +146,9 @@ def longest_line(path: str, text: str) -> Span:
 
 def too_nested(code: str, at: Span) -> SpecError:
     """Return the error of a text that is nested deeper than it can be gone through."""
-    why = "What stands inside something else, each further term of a sum and each elif go one "
-    why += f"level down; there are at most {MAX_DEPTH}."
-    help = "Give a part a name: a variable, or a function of its own."
+    why = "Each nested expression or block, term of a sum and elif counts as one level; "
+    why += f"the limit is {MAX_DEPTH}."
+    help = "Move a part into a variable or a function."
     return SpecError(code, "This is nested too deeply.", at=at, why=why, help=help)
 
 

@@ -29,7 +29,8 @@ def domains_of(tree: SpecTree, function: Function, mistakes: Mistakes) -> list[l
             role = _annotated(function, argument)
             is_role = isinstance(role, type) and issubclass(role, Role)
             why = no_instance(tree, role) if is_role else f"there is no value for '{argument.arg}'"
-            warn_of_nothing(function, why, argument, mistakes)
+            help = one_of(role, function) if is_role else "Give the parameter at least one value."
+            warn_of_nothing(function, why, argument, mistakes, help)
     others = function.node.args
     for extra in (*others.kwonlyargs, others.vararg, others.kwarg):
         if extra is not None:
@@ -37,7 +38,7 @@ def domains_of(tree: SpecTree, function: Function, mistakes: Mistakes) -> list[l
                 "SW112",
                 f"'{extra.arg}' of {said(function)} cannot range over anything.",
                 at=function.span(extra),
-                help="Give it a place before any *.",
+                help="Move it before any * and make it a positional parameter.",
             )
     return [
         list({encode(freeze(value)): value for value in values or ()}.values()) for values in found
@@ -54,7 +55,7 @@ def check_ranges(tree: SpecTree, _: object, mistakes: Mistakes) -> None:
             if is_range(default):
                 mistakes.add(
                     "SW112",
-                    f"'{argument.arg}' of {said(function)} is not gone through.",
+                    f"'{argument.arg}' of {said(function)} has values that nothing tries.",
                     at=function.span(default),
                     why="Only the parameters of actions and properties range over values.",
                     help=f"Choose in the body: {argument.arg} = {ast.unparse(default)}",
@@ -68,13 +69,16 @@ def said(function: Function) -> str:
     return f"the {word} '{function.name}'"
 
 
-def warn_of_nothing(function: Function, why: str, at: ast.AST, mistakes: Mistakes) -> None:
+def warn_of_nothing(
+    function: Function, why: str, at: ast.AST, mistakes: Mistakes, help: str
+) -> None:
     """SW609: an action or property of which there is not one, and why, where that is known."""
     if not why:
         return
-    never = "never happens" if function.marked("action") else "is about nothing"
+    never = "never happens" if function.marked("action") else "is vacuous"
     what = said(function)
-    mistakes.warn("SW609", f"{what[0].upper()}{what[1:]} {never}: {why}.", at=function.span(at))
+    text = f"{what[0].upper()}{what[1:]} {never}: {why}."
+    mistakes.warn("SW609", text, at=function.span(at), help=help)
 
 
 def no_instance(tree: SpecTree, role: type) -> str:
@@ -87,7 +91,13 @@ def no_instance(tree: SpecTree, role: type) -> str:
         if isinstance(node, ast.Call)
     ):
         return ""
-    return f"there is no {name}, which would be made by {name.lower()} = {name}()"
+    return f"no {name} is created"
+
+
+def one_of(role: type, function: Function) -> str:
+    """Return the help to create an instance of a role."""
+    where = "the action Init" if function.module.source.dialect == "fizz" else "the module"
+    return f"Create one in the body of {where}: {role.__name__.lower()} = {role.__name__}()"
 
 
 def _options(
@@ -135,8 +145,8 @@ def _looked_up(
             return [False, True]
         if len(default.args) == 1 and not default.keywords:
             return list(map(_value, _evaluated(function, default.args[0])))
-        wrong = f"{what} takes its values, and nothing besides."
-        help = "Fairness to every argument is said by @action(fair=...)."
+        wrong = f"{what} takes a collection of values, and no other argument."
+        help = "For fairness to every argument, write @action(fair=...)."
     except (NeedsState, Exception, Disabled) as error:
         if isinstance(error, SpecError) and error.code == "SW203":
             placed(error, what[0].upper() + what[1:])

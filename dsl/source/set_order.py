@@ -47,9 +47,9 @@ def without_address(text: str) -> str:
     found = _ADDRESS.search(text)
     if found is None:
         return text
-    said = "A text says where something is in memory, which differs from run to run: "
+    said = "A string contains a memory address, which differs from run to run: "
     said += f"'{found[0].partition(_SIGN)[0]} at ...'."
-    help = "Make text of values: of a function's name, f.__name__, or of an object's fields."
+    help = "Build strings from values: a function's name, f.__name__, or an object's fields."
     raise SpecError("SW104", said, help=help)
 
 

@@ -85,16 +85,16 @@ class Value(Cell):
         super().__init__(lambda: value)
 
     def set(self, value: Any) -> None:
-        said = f"This {self.get().__class__.__name__} is a value, not a place in the state."
-        help = "Make a changed one of your own, such as replace(...), list(...) or set(...), "
+        said = f"This {self.get().__class__.__name__} is a value and cannot be changed."
+        help = "Make a changed copy, such as replace(...), list(...) or set(...), "
         help += "and store it."
         raise SpecError("SW202", said, why=VALUES, help=help)
 
 
 def taken_for_constant(place: str) -> SpecError:
     """Return the error of a change that was not seen coming."""
-    why = "Nothing that was read of the spec names the field where it is changed."
-    help = f"Change it by its name in an action: self.{place.rpartition('.')[2]} = ..."
+    why = "The checker takes a field as constant if no action assigns it by name."
+    help = f"Assign it by name in an action: self.{place.rpartition('.')[2]} = ..."
     return SpecError("SW901", f"{place} is a constant field and was changed.", why=why, help=help)
 
 

@@ -44,18 +44,18 @@ def check_room(cls: Any, role: Any, room: object, symmetric: object) -> None:
     """Raise SpecError[SW119, SW212] for wrong options of a class of roles."""
     if type(symmetric) is not bool:
         raise SpecError(
-            "SW119", f"symmetric= of {cls.__name__} is True or False, not {symmetric!r}."
+            "SW119", f"symmetric= of {cls.__name__} must be True or False, not {symmetric!r}."
         )
     for base in cls.__mro__[1:]:
         if issubclass(base, role) and base._room is not None:
-            said = f"{cls.__name__} is derived from {base.__name__}, whose roles come and go."
-            why = "A class says by itself how many of its roles there may be."
+            said = f"{cls.__name__} is derived from {base.__name__}, which has at_most."
+            why = "at_most counts the roles of one class, without those of derived classes."
             help = "Move what they share to a class without at_most, and derive both from it: "
             help += f"class {base.__name__}(Shared, at_most={base._room})."
             raise SpecError("SW212", said, why=why, help=help)
     if room is not None and (type(room) is not int or room < 1):
-        said = f"at_most of {cls.__name__} is a number from 1 on, not {room!r}."
-        raise SpecError("SW212", said, help=f"class {cls.__name__}(Role, at_most=3)")
+        said = f"at_most of {cls.__name__} must be an integer from 1 on, not {room!r}."
+        raise SpecError("SW212", said, help=f"For example: class {cls.__name__}(Role, at_most=3)")
 
 
 def no_room(cls: Any) -> SpecError:
@@ -214,7 +214,7 @@ _MAKING = dict.fromkeys(
         "goes into @init.",
     ),
 )
-_INDEX = ("It is the number of a role among its like.", "Give it another name.")
+_INDEX = ("It is the built-in number of a role instance.", "Give it another name.")
 _THERE = ("It says whether a role of a class with at_most is there.", "Give it another name.")
 
 
@@ -317,8 +317,8 @@ class Role:
         if name not in cls._fields and not isinstance(getattr(cls, name, None), property):
             raise no_field(cls, name, cls._fields)
         if name == "there" and cls._room is not None:
-            help = f"{cls.__name__}(...) makes one, end({self!r}) ends it."
-            raise SpecError("SW212", f"Whether {self!r} is there is not assigned.", help=help)
+            help = f"{cls.__name__}(...) creates a role, end({self!r}) ends it."
+            raise SpecError("SW212", f"{self!r}.there cannot be assigned.", help=help)
         if cls._room is not None and binding.view is not None and not self.there:
             raise _not_there(self, f"{self!r}.{name} cannot be given a value")
         object.__setattr__(self, name, value)
@@ -361,7 +361,7 @@ def no_copy(role: Role) -> SpecError:
     why = "A role is an identity: a state has one set of fields for it, and none for a copy."
     help = f"Copy the fields that you need, such as {name} = copy.deepcopy(role.{name}).\n"
     help += "copy.copy of a list or a record that refers to roles keeps the same roles."
-    return SpecError("SW213", f"{role!r} is copied.", why=why, help=help)
+    return SpecError("SW213", f"{role!r} cannot be copied.", why=why, help=help)
 
 
 def no_value(role: Role, name: str) -> SpecError:
@@ -372,17 +372,19 @@ def no_value(role: Role, name: str) -> SpecError:
     if cls._fizz:
         shared = isinstance(role, State)
         said = f"{name if shared else f'{role!r}.{name}'} has no value yet."
-        why = "Neither the action Init nor a step gave it one before it was looked at."
+        why = "Neither the action Init nor a step assigned it before it was read."
         help = f"Assign it in the action Init{'' if shared else f' of {cls.__name__}'}."
         return SpecError("SW208", said, why=why, help=help)
     why = "It has no default, and neither the constructor nor an @init gave it one."
-    help = f"Give it a default in the class body, or say {cls.__name__}({name}=...)."
+    help = (
+        f"Give it a default in the class body, or create the role with {cls.__name__}({name}=...)."
+    )
     return SpecError("SW208", f"{role!r}.{name} has no value yet.", why=why, help=help)
 
 
 def _not_there(role: Role, so: str) -> SpecError:
-    said = f"{role!r} is not there, so {so}."
-    help = f"Speak of what is there: instances({type(role).__name__}), role.there."
+    said = f"{role!r} does not exist in this state, so {so}."
+    help = f"Test role.there first, or loop over instances({type(role).__name__})."
     return SpecError("SW208", said, why="No step has made it yet, or it has ended.", help=help)
 
 
@@ -410,9 +412,11 @@ def _instance_in_run(cls: type[Role]) -> Any:
 
 def _made_in_step(cls: type[Role]) -> Any:
     if cls._room is None:
-        why = "Which roles there may be is known before the search: each has its actions."
-        help = f"Say how many: class {cls.__name__}(Role, at_most=3)."
-        raise SpecError("SW211", f"{cls.__name__}(...) makes a role in a step.", why=why, help=help)
+        why = "The number of roles must be bounded before the search, since each has its actions."
+        help = f"Declare the bound: class {cls.__name__}(Role, at_most=3)."
+        raise SpecError(
+            "SW211", f"{cls.__name__}(...) creates a role in a step.", why=why, help=help
+        )
     for role in cls._instances:
         if not role.there and role not in binding.gone:
             return role

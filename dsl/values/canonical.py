@@ -39,7 +39,7 @@ def check_named(cls: type) -> None:
     if other is not None:
         raise of_one_name(other, cls)
     said = f"The state cannot hold a {cls.__name__}: no name in a module leads to this class."
-    why = "States, traces and reports tell classes by their names."
+    why = "States, traces and reports identify classes by name."
     help = f"Define it in the body of a module, or name it there: {cls.__name__} = ..."
     raise SpecError("SW203", said, why=why, help=help)
 
@@ -49,7 +49,7 @@ def of_one_name(one: type, other: type) -> SpecError:
     places = list(dict.fromkeys(f"{c.__module__}.{c.__qualname__}" for c in (one, other)))
     where = f"both are {places[0]}" if len(places) == 1 else f"{places[0]} and {places[1]}"
     said = f"There are two classes called {one.__name__}: {where}."
-    why = "States, traces and reports tell classes by their names."
+    why = "States, traces and reports identify classes by name."
     return SpecError("SW126", said, why=why, help="Give one of them another name.")
 
 
@@ -98,7 +98,9 @@ def int_bytes(n: int) -> bytes:
         body = (n + (1 << (8 * size)) - 1).to_bytes(size, "big")
         head = 127 - size
     if size > _MAX_INT_BYTES:
-        raise SpecError("SW203", f"An integer of {size} bytes does not fit into the state.")
+        said = f"An integer of {size} bytes does not fit into the state."
+        help = f"The limit is {_MAX_INT_BYTES} bytes: bound it, as in require(n < LIMIT)."
+        raise SpecError("SW203", said, help=help)
     return INT_TAG + bytes([head]) + body
 
 
@@ -109,8 +111,10 @@ def text_bytes(text: str) -> bytes:
     Raises SpecError[SW203].
     """
     if len(text) > _MAX_TEXT:
-        message = f"A text of {len(text):,} characters does not fit into the state."
-        raise SpecError("SW203", message, help=f"At most {_MAX_TEXT:,} do.")
+        message = f"A string of {len(text):,} characters does not fit into the state."
+        raise SpecError(
+            "SW203", message, help=f"The limit is {_MAX_TEXT:,} characters: store a shorter string."
+        )
     return text.encode("utf-8", "surrogatepass").replace(b"\x00", b"\x00\xff") + END
 
 
@@ -152,7 +156,7 @@ def intern_key(value: Any) -> Any:
 
 
 VALUES = (
-    "Elements of sets, keys, parts of tuples and what is in them are values. Values do not change."
+    "Elements of sets, dict keys and members of tuples are immutable, with all that they contain."
 )
 """Why something cannot be changed."""
 
@@ -174,8 +178,8 @@ def unstorable(value: Any) -> SpecError:
 
 def unchangeable(kind: str, name: str) -> SpecError:
     """Return the error of a change to a container that is a value."""
-    said = f"This {kind.lower()} is a value, not a place in the state, so there is no {name}."
-    help = f"Make one of your own, {kind}(...), change that, and store it."
+    said = f"This {kind.lower()} is a value and cannot be changed: it has no {name}."
+    help = f"Make a copy, {kind}(...), change that, and store it."
     return SpecError("SW202", said, why=VALUES, help=help)
 
 

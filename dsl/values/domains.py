@@ -199,7 +199,8 @@ def outside(what: str, value: Any, domain: Domain) -> SpecError:
     inner = misfit_of(value) if isinstance(value, Record) else None
     if inner is not None:
         return outside(*inner)
-    return SpecError("SW201", f"{what} cannot be {value!r}. It is {domain.text}.")
+    said = f"{what} cannot be {value!r}. It must be {domain.text}."
+    return SpecError("SW201", said, help="Correct the value, or change the declared type.")
 
 
 def _class(cls: type) -> Domain:

@@ -175,6 +175,6 @@ def _no_order(elements: list[Any]) -> SpecError:
         except _NoOrder as reason:
             named.append(str(reason))
     said = f"This set has no order: it holds {min(named)}."
-    why = "Sets are gone through in the canonical order, which is one of values; an object that "
-    why += "is none is known by its place in memory, which differs from run to run."
-    return SpecError("SW210", said, why=why, help="Make it a list or a tuple.")
+    why = "The checker iterates over sets in a fixed order of their values. This element has only "
+    why += "a memory address, which differs from run to run."
+    return SpecError("SW210", said, why=why, help="Use a list or a tuple instead of the set.")

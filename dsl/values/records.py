@@ -66,26 +66,26 @@ def declared_fields(cls: type) -> list[str]:
 LOOKING = dict.fromkeys(
     ("__setattr__", "__getattribute__", "__delattr__"),
     (
-        "Fields in the state are read and written by the checker, which does not ask it.",
+        "The checker reads and writes fields in the state directly, without calling it.",
         "Write a method, or a property under another name than the field's.",
     ),
 ) | {
     **dict.fromkeys(
         ("__eq__", "__ne__", "__hash__"),
         (
-            "In the state a record equals another if its fields do, and a role only itself.",
+            "In the state, records are equal if their fields are equal. A role equals only itself.",
             "Write a method with another name, such as same(self, other).",
         ),
     ),
     "__getattr__": (
-        "What may be read of it is known before the search, so that a misspelt field is found.",
-        "Write a method, or a property, for each name that it answers.",
+        "The checker must know all attributes before the search, to find misspelt fields.",
+        "Write a method or a property for each of these names.",
     ),
-    "__slots__": ("The fields are those that the class body gives a type.", "Leave it out."),
+    "__slots__": ("Fields are declared in the class body with a type.", "Remove __slots__."),
 }
 """What a role or record may not have of its own: why, and what to do."""
 
-_NEW = ("Copies of a record are made without it.", "Write an __init__.")
+_NEW = ("Records are copied without calling it.", "Write an __init__ instead.")
 
 
 def check_own(cls: type, base: type, refused: Mapping[str, tuple[str, str]]) -> None:
@@ -93,8 +93,7 @@ def check_own(cls: type, base: type, refused: Mapping[str, tuple[str, str]]) -> 
     declared = declared_fields(cls)
     for name, (why, do) in refused.items():
         if getattr(cls, name, None) is not getattr(base, name, None) or name in declared:
-            a = "an" if name.strip("_")[0] in "aeiou" else "a"
-            said = f"{cls.__name__} has {a} {name} of its own."
+            said = f"{cls.__name__} cannot define {name}."
             raise SpecError("SW123", said, why=why, help=do.format(cls.__name__))
 
 
@@ -112,9 +111,10 @@ def check_kept(cls: type, base: type, names: Iterable[str]) -> None:
     own = [part for part in cls.__mro__ if part is cls or not issubclass(part, base)]
     for name in sorted(names):
         if any(name in vars(part) for part in own):
-            why = f"The checker keeps something of its own there, in every {base.__name__}."
+            why = f"The checker uses this name internally, in every {base.__name__}."
             help = f"Give it another name, such as {name[1:]}."
-            raise SpecError("SW123", f"{cls.__name__} has a {name} of its own.", why=why, help=help)
+            said = f"{cls.__name__} cannot define {name}."
+            raise SpecError("SW123", said, why=why, help=help)
 
 
 @dataclass_transform(eq_default=False)
@@ -184,7 +184,7 @@ class Record:
         if name not in cls._fields:
             raise no_field(cls, name, cls._fields)
         if "_bytes" in self.__dict__:
-            said = f"This {cls.__name__} is a value, not a place in the state."
+            said = f"This {cls.__name__} is a value and cannot be changed."
             help = f"Make a changed one, replace(record, {name}={value!r}), and store that; "
             help += "in a set or as a key, after removing the old one."
             raise SpecError("SW202", said, why=VALUES, help=help)

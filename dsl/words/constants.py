@@ -69,7 +69,7 @@ def values_meant(name: str, text: str, hint: Any) -> tuple[GivenText, ...]:
     if text == "all":
         options = domain_of(hint).options if hint is not None else None
         if not options:
-            said = f"{name}=all asks for every value, and there is no list of them."
+            said = f"{name}=all means every value, but its type has no finite list of values."
             help = "Values of a Literal, an enum or bool are listed; name others: "
             help += f"{name}=1,2,3 or {name}=1..3."
             raise SpecError("SW301", said, help=help)
@@ -91,7 +91,7 @@ def _misfit(name: str, given: Any, domain: Domain) -> SpecError:
         text = "one of " + ", ".join(o.name if isinstance(o, Enum) else repr(o) for o in options)
     elif options and isinstance(given, str):
         close = did_you_mean(str(given), [str(o) for o in options if isinstance(o, str)])
-    return SpecError("SW301", f"{name} cannot be {shown}. It is {text}.", help=close)
+    return SpecError("SW301", f"{name} cannot be {shown}. It must be {text}.", help=close)
 
 
 def _from_text(name: str, text: GivenText, hint: Any) -> Any:
@@ -115,7 +115,9 @@ def _the_one(name: str, text: str, readings: list[Any], otherwise: Any) -> Any:
     if len(readings) > 1:
         shown = " or ".join(map(_shown, readings))
         raise SpecError(
-            "SW301", f"{name} cannot be {text}, which can mean {shown}.", help="Say which."
+            "SW301",
+            f"{name} cannot be {text}, which can mean {shown}.",
+            help=f"Write one of them: {shown}.",
         )
     return readings[0] if readings else otherwise
 
@@ -257,7 +259,7 @@ def violates(
             lengths[_name_of(each, names)] = steps
     if length is not None and lengths:
         if lengths[first := next(iter(lengths))] not in (None, length):
-            raise _odd(f"violates(...) says two lengths of {first}", "Say one.")
+            raise _odd(f"violates(...) gives two lengths for {first}", "Give one.")
         lengths[first] = length
     _numbers("violates", length=length, states=states, **lengths)
     said = {name: steps for name, steps in lengths.items() if steps is not None}
@@ -275,10 +277,12 @@ def _name_of(given: Any, names: Mapping[str, Any]) -> str:
         for name, value in names.items():
             if value is given:
                 return name
-        raise _odd("violates(...) cannot see this property's name", "Give it as a text.")
+        raise _odd("violates(...) cannot see this property's name", "Give its name as a string.")
     if not hasattr(given, "__name__"):
         called = "Leave out the (): violates(p), not violates(p()). "
-        help = f"{called if isinstance(given, bool) else ''}Name functions, or texts."
+        help = (
+            f"{called if isinstance(given, bool) else ''}Give functions, or their names as strings."
+        )
         raise _odd(f"violates({given!r}) names no property", help)
     return property_name(given)
 
@@ -286,7 +290,9 @@ def _name_of(given: Any, names: Mapping[str, Any]) -> str:
 def _numbers(word: str, **numbers: int | None) -> None:
     for name, number in numbers.items():
         if number is not None and (type(number) is not int or number < 0):
-            raise _odd(f"{word}(...) cannot expect {name} {number!r}", "It is a number from 0 on.")
+            raise _odd(
+                f"{word}(...) cannot expect {name} {number!r}", "It must be an integer from 0 on."
+            )
 
 
 def _odd(what: str, help: str) -> SpecError:
@@ -302,7 +308,7 @@ def config(name: str, /, *, expect: Expectation | None = None, **constants: obje
     if callable(chosen):
         constants[MUTANT] = getattr(chosen, "__name__", chosen)
     if type(name) is not str or not name:
-        raise _odd(f"A configuration cannot be called {name!r}", "Its name is a text.")
+        raise _odd(f"A configuration cannot be called {name!r}", "Give it a string as its name.")
     odd: object = expect
     if odd is not None and not isinstance(odd, Expectation):
         said = next((f.__name__ for f in (holds, violates) if odd is f), "")
@@ -311,5 +317,5 @@ def config(name: str, /, *, expect: Expectation | None = None, **constants: obje
         raise _odd(f"config({name!r}, ...) expects {what}", f"Write expect={wanted}.")
     if declaring:
         if any(known.name == name for known in declaring[-1].configurations):
-            raise _odd(f"There are two configurations '{name}'", "Call one of them otherwise.")
+            raise _odd(f"There are two configurations '{name}'", "Rename one of them.")
         declaring[-1].configurations.append(Configuration(name, constants, expect))

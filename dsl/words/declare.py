@@ -49,7 +49,7 @@ def a_truth(said: str, value: object) -> None:
 def a_name(said: str, value: object) -> None:
     """Raise SpecError[SW119] unless the value is a nonempty string."""
     if not isinstance(value, str) or not value:
-        raise _odd(said, "a text", value)
+        raise _odd(said, "a nonempty string", value)
 
 
 def a_function(said: str, value: object) -> None:
@@ -59,7 +59,7 @@ def a_function(said: str, value: object) -> None:
 
 
 def _odd(said: str, wanted: str, value: object) -> SpecError:
-    return SpecError("SW119", f"{said} is {wanted}, not {value!r}.")
+    return SpecError("SW119", f"{said} must be {wanted}, not {value!r}.")
 
 
 T = TypeVar("T")
@@ -80,7 +80,7 @@ def _mark(function: F, kind: str, **options: Any) -> F:
     try:
         function._statewalk_marks = [Mark(kind, options), *marks(function)]  # type: ignore[attr-defined]
     except (AttributeError, TypeError):
-        said = f"@{kind} stands above a function, and got {function!r}."
+        said = f"@{kind} must be above a function, but got {function!r}."
         help = f"Write @action(fair={function!r})." if str(function) in FAIRNESSES else ""
         raise SpecError("SW119", said, help=help) from None
     if declaring and all(known is not function for known in declaring[-1].marked):
@@ -228,8 +228,8 @@ def disabled() -> BaseException:
     if not binding.reading:
         return Disabled()
     said = f"A guard is false in the property '{binding.reading}'."
-    why = "Properties only read; what is required of a step is not asked of them."
-    help = "Say what holds where the guard is false: if not condition: return True"
+    why = "Properties only read: require(...) is for actions."
+    help = "Return a value where the guard is false: if not condition: return True"
     return SpecError("SW103", said, why=why, help=help)
 
 
@@ -248,7 +248,7 @@ def any_of(options: Iterable[T], /, *, fair: Fairness = "none") -> T:
     if view is not None and type(found) is not range and not known:
         check_options(found)
     if view is None and declaring:
-        said = "any_of(...) is asked while the spec is loaded."
+        said = "any_of(...) is called while the spec is loaded."
         why = "There is no step yet in which each option could be tried."
         raise SpecError("SW303", said, why=why, help="Choose in @init or in an action.")
     if not found:
@@ -305,15 +305,14 @@ def old(value: T, /) -> T:
             result: T = lasting(value(), "old")
             return result
     if binding.before is not None:
-        said = "old(...) is asked in a function whose text is not read."
-        why = "What was before the step is computed afresh, from the text. That is read of "
-        why += "functions in the body of a module or a class; not of lambdas there, and not under "
-        why += "decorators of one's own."
-        help = "Ask it in a function without such a decorator, written with def."
+        said = "old(...) is called in a function whose source is not read."
+        why = "The checker recomputes the value before the step from source: of functions at "
+        why += "module level or in a class, not of lambdas or of functions under your decorators."
+        help = "Call it in a function written with def, without such a decorator."
         raise SpecError("SW121", said, why=why, help=help)
     if binding.view is not None:
-        help = "It is for properties with @on_step. An action keeps what it needs in a local."
-        raise SpecError("SW121", "old(...) is asked where no step is looked at.", help=help)
+        help = "Call it in a property with @on_step. In an action, keep the value: before = self.x"
+        raise SpecError("SW121", "old(...) is called outside a property of steps.", help=help)
     return value
 
 
@@ -344,10 +343,10 @@ def parallel() -> AbstractContextManager[None]:
 def _steps(flow: str) -> AbstractContextManager[None]:
     """Return a block of several steps to Python; no such block is left in what the checker runs."""
     if binding.view is not None:
-        said = f"A block '{flow}' is entered where its steps cannot end."
-        why = "It is in a function that is not called by its name, self.f(), or not read: under "
-        why += "a decorator, in a table, through a variable, getattr, map or partial."
-        help = "Call the function by its name, or do without the block."
+        said = f"with {flow}() runs in a function that cannot be suspended."
+        why = "The function is not called by its name, as in self.f(), or the checker does not "
+        why += "read it: it is under a decorator, in a table, behind a variable, getattr or map."
+        help = "Call the function by its name, or remove the block."
         raise SpecError("SW116", said, why=why, help=help)
     return nullcontext()
 
@@ -356,7 +355,7 @@ class _OneOf(AbstractContextManager[None]):
     """A stand-in for `oneof`, since Python cannot skip statements."""
 
     def __enter__(self) -> None:
-        said = "oneof() chooses only in a spec that is loaded: Python would do all that is inside."
+        said = "oneof() works only in a spec that the checker runs: Python would run every branch."
         help = "Choose with any_of(...), or let the checker run the spec."
         raise SpecError("SW118", said, help=help)
 
@@ -388,7 +387,7 @@ def symmetric_values(name: str, count: int, /) -> tuple[str, ...]:
 # -- configurations --------------------------------------------------------------------------
 def threads(most: int, /) -> None:
     """Bound the suspended runs of actions: with that many, no action starts."""
-    a_count("What threads(...) takes", most)
+    a_count("The argument of threads(...)", most)
     if declaring:
         declaring[-1].options["threads"] = most
 
@@ -400,7 +399,7 @@ def crashes(may: bool = False, /, *, runs: bool | None = None, roles: bool | Non
     """
     runs, roles = may if runs is None else runs, may if roles is None else roles
     for given in (may, runs, roles):
-        a_truth("What crashes(...) takes", given)
+        a_truth("The argument of crashes(...)", given)
     if declaring:
         declaring[-1].options["crashes"] = runs
         declaring[-1].options["role_crashes"] = roles
@@ -429,8 +428,8 @@ def end(role: Role, /) -> None:
     """
     cls = type(role)
     if cls._room is None:
-        said = f"{role!r} cannot end: a {cls.__name__} is there from the beginning."
-        help = "What comes and goes says how many there may be: "
+        said = f"{role!r} cannot end: a {cls.__name__} exists from the beginning."
+        help = "Declare how many there may be, so that they can end: "
         help += f"class {cls.__name__}(Role, at_most={len(cls._instances)})."
         raise SpecError("SW212", said, help=help)
     view = current_view()

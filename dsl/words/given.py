@@ -55,7 +55,9 @@ class Given:
         try:
             return self._value(value)
         except _Unknown as unknown:
-            help = "A constant holds plain values, and what the spec declares above it."
+            help = (
+                "Give a plain value, or one of a class that the spec declares above the constant."
+            )
             raise SpecError("SW301", f"{name} cannot be {value!r}: {unknown}.", help=help) from None
 
     def _value(self, value: Any) -> Any:

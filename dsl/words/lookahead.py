@@ -31,11 +31,11 @@ class _Elsewhere(Cell):
         self._word = word
 
     def get(self) -> Any:
-        said = f"What {self._word}(...) looks at was taken from the state around it."
-        why = "Inside, a place is what it is in that other state: what is at an index of a list "
-        why += "may be another element, or none."
-        help = f"Reach it inside {self._word}(...) from a role, or let that give what to compare "
-        help += "with: before = old(list(log.entries))."
+        said = f"{self._word}(...) uses a reference that was taken outside it."
+        why = "The reference belongs to the current state. In the other state, the same index or "
+        why += "key may hold another element, or none."
+        help = f"Start from a role inside {self._word}(...), or return the value from it: "
+        help += f"other = {self._word}(list(log.entries))."
         raise SpecError("SW121", said, why=why, help=help)
 
     def set(self, value: Any) -> None:
@@ -79,10 +79,11 @@ def lasting(value: Any, word: str) -> Any:
         return [lasting(v, word) for v in value]
     if isinstance(value, _VALUES) or getattr(kind, "is_lasting", False):
         return value
-    why = "What it gives is a value of another state. This would be evaluated later, in the "
-    why += "state that is looked at then."
-    help = f"Let {word}(...) give numbers, strings, lists, records: what was to be computed."
-    raise SpecError("SW121", f"{word}(...) gives out {describe(value)}.", why=why, help=help)
+    said = f"{word}(...) cannot return {describe(value)}."
+    why = "It would be evaluated later, in another state."
+    help = f"Compute the result inside {word}(...), and return numbers, strings, lists or "
+    help += f"records: {word}(list(...)), {word}(sum(...))."
+    raise SpecError("SW121", said, why=why, help=help)
 
 
 T = TypeVar("T")
@@ -207,7 +208,9 @@ def _instances(
     Raises SpecError[SW121] where there are none of that name.
     """
     if binding.view is None or not binding.reading:
-        raise SpecError("SW121", "enabled(...) and next_steps(...) are for properties only.")
+        said = "enabled(...) and next_steps(...) are for properties only."
+        help = "In an action, call the guard of the other action as a function: require(ready())."
+        raise SpecError("SW121", said, help=help)
     if action is None:
         return list(binding.actions)
     found = [a for a in binding.actions if _is(a, action)]

@@ -188,7 +188,7 @@ def test_what_is_changed_besides_the_state_is_named(case: str, engine: str, tmp_
         check(written(tmp_path, *text), engine=engine)
 
     assert "SW102" == caught.value.code
-    assert f" changed {changed}, which is no part of the state." in caught.value.message
+    assert f" changed {changed}, which is not part of the state." in caught.value.message
 
 
 def test_the_step_that_did_it_is_named_with_its_line(tmp_path: Path) -> None:
@@ -213,9 +213,9 @@ def test_a_property_is_no_better(prop: str, engine: str, tmp_path: Path) -> None
 def test_a_late_change_is_found_before_the_verdict(tmp_path: Path) -> None:
     path = written(tmp_path, ALIAS, "", "x = K\n        if self.m == 3: x[0] = 1")
     for engine in ("native", "reference"):
-        with pytest.raises(StatewalkError, match="changed K, which is no part of the state"):
+        with pytest.raises(StatewalkError, match="changed K, which is not part of the state"):
             check(path, engine=engine)
-    with pytest.raises(StatewalkError, match="changed K, which is no part of the state"):
+    with pytest.raises(StatewalkError, match="changed K, which is not part of the state"):
         simulate(load(path), runs=20)
 
 
@@ -235,4 +235,4 @@ def test_round_things_and_deep_ones_are_looked_at(tmp_path: Path) -> None:
         check(written(tmp_path, top, "", step), engine="native")
 
     changed = "deep.v.v.v.v....v"
-    assert f"C#0.go changed {changed}, which is no part of the state." == caught.value.message
+    assert f"C#0.go changed {changed}, which is not part of the state." == caught.value.message

@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         said = getattr(error, "strerror", None) or error
         raise RunError("SW383", f"{folder} cannot be made: {said}.") from None
     if full:
-        raise RunError("SW383", f"There is something in {folder}.", help="Give another name.")
+        raise RunError("SW383", f"The folder {folder} is not empty.", help="Give another name.")
     workflow = Path(".github", "workflows", "specs.yml")
     files = {
         folder / spec: text,
@@ -110,7 +110,7 @@ def _spec_name(folder: Path) -> str:
         raise RunError(
             "SW383",
             f"A spec cannot be called {os.fspath(folder.name)!r}.",
-            help="Letters, digits, - and _ make a name, which no word of Python's is.",
+            help="Use letters, digits, - and _, but no Python keyword.",
         )
     return name + ".py"
 

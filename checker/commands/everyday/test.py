@@ -108,7 +108,7 @@ def _watched(arguments: argparse.Namespace) -> int:
     from statewalk.dsl.errors import RunError
 
     if arguments.update:
-        said = "--update beside --watch would change specs with nobody to ask."
+        said = "--update cannot be combined with --watch: it would change specs without asking."
         raise RunError("SW326", said, help="Give one of them.")
     how = How(1, arguments.engine, arguments.timeout)
     return watch_tests(arguments.paths or ["."], arguments.command_line, how)

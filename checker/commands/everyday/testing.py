@@ -26,7 +26,7 @@ from statewalk.dsl.files import read_text
 
 SCHEMA = 1
 _PROGRAM = [os.path.dirname(path) for path in (caches.__file__, api.__file__)]
-_HELP = "Without --config, all that there are are tested and named."
+_HELP = "Run the command without --config to test and list all configurations."
 
 
 @dataclass

@@ -81,7 +81,11 @@ def run_steps(arguments: argparse.Namespace) -> int:
     try:
         text = read_text(arguments.steps)
     except (OSError, UnicodeDecodeError) as error:
-        raise RunError("SW404", f"{arguments.steps} cannot be read: {error}.") from error
+        reason = getattr(error, "strerror", None) or str(error)
+        help = "Give a text file with one step on a line."
+        raise RunError(
+            "SW404", f"{arguments.steps} cannot be read: {reason}.", help=help
+        ) from error
     with Interruptions(), within(spec_path(arguments.spec), "following the steps"):
         model = load(arguments.spec, _settings(arguments, text))
         guided = follow(model, read_steps(text))

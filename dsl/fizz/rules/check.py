@@ -35,9 +35,11 @@ from statewalk.dsl.fizz.rules.meanings import (
     early_reads,
     functions_as_text,
 )
+from statewalk.dsl.fizz.text.meant import COMBINED
 from statewalk.dsl.source.nodes import parts_of, walk
 from statewalk.dsl.source.scopes import names as names_in
 
+_ALLOWED = "`statewalk docs fizz` lists what a .fizz file can use."
 _SANDBOX = "A .fizz file can be checked without trust in who wrote it: it never runs Python."
 _OUTSIDE = (("_", ast.Name), ("__returns__", ast.Name), ("__id__", ast.Attribute))
 _NAMED = (tree.Act, tree.Func, tree.Role, tree.Assertion, ast.FunctionDef)
@@ -67,7 +69,7 @@ class _Check:
         combined = [n for n in self.names.module.body if isinstance(n, tree.Compose)]
         for joined in combined:
             said = f"'{joined.name}:' combines specifications, which is not supported."
-            self.mistakes.add("SW152", said, at=self._at(joined))
+            self.mistakes.add("SW152", said, at=self._at(joined), help=COMBINED)
         if combined:
             return
         for node in self.names.module.body:
@@ -82,15 +84,13 @@ class _Check:
                 self._spelling(name, part)
                 taken = name in TAKEN and (isinstance(part, _NAMED) or not self._may_be_own(name))
                 if made and taken:
-                    self.python(
-                        part, f"Nothing can be called '{name}': it has a meaning of its own."
-                    )
+                    self.python(part, f"'{name}' cannot be redefined: it is a predefined name.")
             if isinstance(part, tree.ChoiceBlock | ast.For | ast.comprehension):
                 if not _is_names(part.target):
-                    said = "What goes through values is a name, or several names."
+                    said = "A loop variable must be a name, or several names."
                     self.python(part.target, said)
         for shown in functions_as_text(self.names):
-            said = f"The text of the function '{shown.id}' differs from run to run."
+            said = f"str(...) of the function '{shown.id}' differs from run to run."
             self.python(shown, said, help=f'Write its name: "{shown.id}".')
         for name, read in early_reads(self.names):
             self._early(name, read)
@@ -100,13 +100,13 @@ class _Check:
             self._decorator(decorator)
             self._lost(decorator, self.names.roles[node.name])
         for again in node.decorators[1:]:
-            self.wrong(again, "What a crash takes is said once.")
+            self.wrong(again, "A role can have only one @state(...).", "Remove this one.")
         for member in node.body:
             visible = self.top | set(self.names.state)
             if not isinstance(member, ast.FunctionDef):
                 visible.add("self")
             if isinstance(member, tree.Assertion):
-                said = f"The assertion '{member.name}' stands in a role, which is not supported."
+                said = f"The assertion '{member.name}' is inside a role, which is not supported."
                 why = "Fizzbee reads it there and never checks it."
                 help = "Write it outside, about the state: all([... for r in ...]) of each "
                 help += f"{node.name}."
@@ -151,11 +151,14 @@ class _Check:
             or not isinstance(node.ctx, ast.Load)
         ):
             if word in self.names.roles and not called:
-                self.wrong(node, f"'{word}' is a role: it can be made, {word}(), and no more.")
+                self.wrong(
+                    node,
+                    f"'{word}' is a role: it can only be called, {word}().",
+                )
             return
         if word in FUNCTIONS:
             if not called and word not in VALUES | {"symmetry"}:
-                self.python(node, f"'{word}' can be called, and no more.")
+                self.python(node, f"'{word}' can only be called.")
         elif word[:1] == "_":
             pass  # said of every name, see _spelling
         elif hasattr(builtins, word):
@@ -176,7 +179,8 @@ class _Check:
         if word in self.names.state:
             self._hidden(node)
         elif word == "self":
-            self.wrong(node, "'self' stands for an instance of a role; this is outside of roles.")
+            said = "'self' is an instance of a role, but this is outside of roles."
+            self.wrong(node, said, "Name the instance, or write the function in the role.")
         elif word == "load":
             self.wrong(node, "A .fizz file loads no modules.", "Copy the functions into this file.")
         else:
@@ -193,7 +197,7 @@ class _Check:
     def _hidden(self, node: ast.Name) -> None:
         self.wrong(
             node,
-            f"'{node.id}' is shared state, which is not there yet where this runs.",
+            f"'{node.id}' is shared state, which does not exist yet when this runs.",
             "Init gives it a value. A function that uses it is written func, in place of def.",
         )
 
@@ -220,7 +224,7 @@ class _Check:
             help = f"Name it {bare}." if bare.isidentifier() and word[:2] != "__" else ""
             self.python(node, f"'{word}' begins with an underscore.", help=help)
         elif word in INSIDES:
-            self.python(node, f"'{word}' is what Python calls a part of its insides.")
+            self.python(node, f"'{word}' is the name of a Python internal.")
 
     # -- attributes and calls -----------------------------------------------------------------
     def _attribute(self, node: ast.Attribute, visible: set[str], *, called: bool = False) -> None:
@@ -237,7 +241,7 @@ class _Check:
             return
         self.visit(root, visible)
         if word == "format":
-            self.python(node, "'format' can be called on text that is written here, and no more.")
+            self.python(node, "'format' can only be called on a string literal.")
         elif word not in INSIDES and word[:1] != "_":
             wrong = self.fields.wrong(node, self.role, called=called)
             if wrong is not None:
@@ -268,7 +272,7 @@ class _Check:
                 node, "The name of a field is written here as text.", help='getattr(x, "a")'
             )
         elif word[:1] == "_" or word in INSIDES | {"format"} or word != normalize("NFKC", word):
-            self.python(asked or node, f"'{word}' cannot be asked for.")
+            self.python(asked or node, f"'{word}' cannot be accessed.")
 
     def _format(self, node: ast.Call, function: ast.Attribute, visible: set[str]) -> None:
         text = function.value.value if isinstance(function.value, ast.Constant) else None
@@ -291,14 +295,15 @@ class _Check:
             self.wrong(
                 node,
                 f"'@{ast.unparse(node)}' is not known.",
-                'What a crash takes is said by @state(ephemeral=["a"]) or @state(durable=["b"]).',
+                'Declare what a crash loses: @state(ephemeral=["a"]) or @state(durable=["b"]).',
             )
 
     def _lost(self, node: ast.expr, role: RoleInfo) -> None:
         """Check that a crash takes or leaves fields of the role."""
         given = node.keywords if isinstance(node, ast.Call) else []
         for keyword in given[1:]:
-            self.wrong(keyword, "What a crash takes is said once, by ephemeral or by durable.")
+            said = "A role takes either ephemeral= or durable=, not both."
+            self.wrong(keyword, said, "Remove one of them.")
         for name in (n for keyword in given for n in walk(keyword.value)):
             word = name.value if isinstance(name, ast.Constant) else None
             if isinstance(word, str) and word not in role.fields:
@@ -313,7 +318,7 @@ class _Check:
 
     def python(self, node: ast.AST, message: str, word: str = "", help: str = "") -> None:
         """Something that would lead to Python, SW155."""
-        help = help or INSTEAD.get(word, "")
+        help = help or INSTEAD.get(word, _ALLOWED)
         self.mistakes.add("SW155", message, at=self._at(node), why=_SANDBOX, help=help)
 
     def _at(self, node: ast.AST) -> Span:

@@ -45,9 +45,9 @@ def check_defaults(names: Names, file: str, mistakes: Mistakes) -> None:
         for default in function.args.defaults:
             for part in walk(default):
                 if isinstance(part, ast.Name) and part.id in asked:
-                    said = f"A default of {function.name} asks for {asked[part.id]}, which is not "
+                    said = f"A default of {function.name} reads {asked[part.id]}, which is not "
                     said += "supported."
-                    why = "A default is worked out once, before there is a state."
+                    why = "A default is computed once, before there is a state."
                     help = "Give the value at each call."
                     mistakes.add("SW152", said, at=Span.of(part, file), why=why, help=help)
 
@@ -172,8 +172,15 @@ def _compare(found: Iterable[_Defined], owner: str, file: str, mistakes: Mistake
         found, key=lambda d: (Span.of(d.node, file).line, Span.of(d.node, file).column)
     ):
         if one.kind in _HELD and one.name in _OWN:
-            said = f"'{one.name}' cannot be {one.kind}: it is the number of a role among its like."
-            mistakes.add("SW153", said, at=Span.of(one.node, file), help="Give it another name.")
+            said = (
+                f"'{one.name}' cannot be {one.kind}: it is the built-in number of a role instance."
+            )
+            mistakes.add(
+                "SW153",
+                said,
+                at=Span.of(one.node, file),
+                help=f"Give it another name, such as {one.name}_.",
+            )
             continue
         other = first.setdefault(one.name, one)
         if other is not one:

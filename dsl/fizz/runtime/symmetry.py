@@ -99,7 +99,7 @@ def nominal(name: str, limit: int, materialize: bool = False) -> Nominal:
     if type(limit) is not int or limit < 1:
         _wrong(f"The limit of a domain is a positive number, not {limit!r}.")
     if type(name) is not str or not name:
-        _wrong(f"The name of a domain is a text, not {name!r}.")
+        _wrong(f"The name of a domain must be a string, not {name!r}.")
     if declaring:
         taken = {value for values in declaring[-1].symmetric_values for value in values}
         if f"{name}0" in taken:

@@ -55,7 +55,7 @@ class record(Record):  # noqa: N801 (the name it has in Fizzbee)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if "_bytes" in self.__dict__:
-            said = "This record is a value, not a place in the state."
+            said = "This record is a value and cannot be changed."
             help = "Make a changed one, record(...), and store that; in a set or as a key, after "
             help += "removing the old one."
             raise SpecError("SW202", said, why=VALUES, help=help)

@@ -28,45 +28,59 @@ _HEAD = re.compile(
 _CHOICE = re.compile(r"\s*(fair\s+)?(oneof|any)\s+\w+\s+in\b.*[^:]\s*")
 _COMBINED = re.compile(r"(\s*)(compose|refine)\s*:")
 _OPERATORS = {
-    "&&": "Write and.", "||": "Write or.", "!": "Write not.", "++": "Write n += 1.",
-    "--": "Write n -= 1.", "?": "Write a if condition else b.", "->": "A function names no types.",
-    ":=": "An assignment is a statement of its own: x = 1.",
+    "&&": "Write: a and b", "||": "Write: a or b", "!": "Write: not a", "++": "Write: n += 1",
+    "--": "Write: n -= 1", "?": "Write: a if condition else b",
+    "->": "Remove the type: functions have no type annotations.",
+    ":=": "Write the assignment as a separate statement: x = 1",
 }  # fmt: skip
 
 # Statements of Python, by the word that begins them.
-_EXCEPTIONS = "Ask first: if key in d. To stop with an error, call fail('...')."
+COMBINED = "Write all roles and actions into one .fizz file."
+_EXCEPTIONS = "Test first: if key in d. To stop with an error, call fail('...')."
 _IMPORTS = (
     "A .fizz file imports nothing.",
-    "math and itertools are there without it; functions of other files are copied into this one.",
+    "math and itertools are predefined. Functions of other files must be copied into this one.",
 )
 _WAITING = (
     "A step ends by itself.",
-    "Without 'atomic' an action gives way after each statement that does something.",
+    "Remove it. An action without 'atomic' yields after each statement that has an effect.",
 )
 STATEMENTS = {
     "import": _IMPORTS,
     "from": _IMPORTS,
     "class": (
-        "There are no classes.",
-        "What acts is a role: role Node: ... A value with fields is record(a=1).",
+        "A .fizz file has no classes.",
+        "Declare an actor as a role: role Node: ... Create a value with fields as record(a=1).",
     ),
-    "try": ("There are no exceptions to catch.", _EXCEPTIONS),
-    "except": ("There are no exceptions to catch.", _EXCEPTIONS),
-    "finally": ("There are no exceptions to catch.", _EXCEPTIONS),
-    "raise": ("There are no exceptions to raise.", _EXCEPTIONS),
-    "with": ("There is no 'with'.", "Blocks are written atomic:, serial:, parallel: and oneof:."),
-    "del": ("There is no 'del'.", "d.pop(key) takes an entry out, values.remove(x) an element."),
+    "try": ("A .fizz file has no exceptions to catch.", _EXCEPTIONS),
+    "except": ("A .fizz file has no exceptions to catch.", _EXCEPTIONS),
+    "finally": ("A .fizz file has no exceptions to catch.", _EXCEPTIONS),
+    "raise": ("A .fizz file has no exceptions to raise.", _EXCEPTIONS),
+    "with": (
+        "A .fizz file has no 'with'.",
+        "Write a block as atomic:, serial:, parallel: or oneof:.",
+    ),
+    "del": (
+        "A .fizz file has no 'del'.",
+        "Write d.pop(key) to remove an entry, values.remove(x) to remove an element.",
+    ),
     "assert": (
-        "There is no 'assert'.",
-        "A guard is written require x, a property always assertion Name: with return x.",
+        "A .fizz file has no 'assert'.",
+        "Write a guard as require x, a property as always assertion Name: with return x.",
     ),
-    "global": ("There is no 'global'.", "What the action Init assigns can be changed anywhere."),
-    "nonlocal": ("There is no 'nonlocal'.", "What the action Init assigns is shared."),
+    "global": (
+        "A .fizz file has no 'global'.",
+        "Remove it: variables that the action Init assigns can be changed anywhere.",
+    ),
+    "nonlocal": (
+        "A .fizz file has no 'nonlocal'.",
+        "Remove it: variables that the action Init assigns are shared.",
+    ),
     "yield": _WAITING,
     "await": _WAITING,
     "async": _WAITING,
-    "elif": ("No 'if' stands above this 'elif'.", "It is indented as its if is."),
-    "else": ("No 'if' stands above this 'else'.", "It is indented as its if is."),
+    "elif": ("There is no 'if' above this 'elif'.", "Indent it like its 'if'."),
+    "else": ("There is no 'if' above this 'else'.", "Indent it like its 'if'."),
 }
 
 
@@ -108,7 +122,7 @@ def _combined(lines: list[str], line: int) -> Meant | None:
         if found is not None:
             word = found.group(2)
             message = f"'{word}:' combines specifications, which is not supported."
-            return Meant(message, "", word, "SW152", above)
+            return Meant(message, COMBINED, word, "SW152", above)
         if text.strip() and not text[:1].isspace():
             return None
     return None
@@ -129,19 +143,19 @@ def _head(text: str) -> Meant | None:
             help = did_you_mean(word, _BEFORE[kind], quoted=True)
             return Meant(f"There is no '{word}' before '{kind}'.", help, word)
     if kind == "assertion" and words[0] == kind:
-        help = "always assertion holds in every state, exists assertion in one; eventually always, "
-        help += "always eventually and transition are the others."
-        return Meant("An assertion says when it is to hold.", help, kind)
+        help = "Write always assertion (every state) or exists assertion (some state). Also: "
+        help += "eventually always, always eventually, transition."
+        return Meant("This assertion does not say in which states it must hold.", help, kind)
     flow = next((w for w in words if w in _FLOWS), None)
     if kind == "action" and flow and "fair" in words and words.index("fair") < words.index(flow):
-        return Meant("The flow comes first.", f"Write {flow} fair action.", flow)
+        return Meant(f"'{flow}' must come before 'fair'.", f"Write {flow} fair action.", flow)
     if kind == "action" and parameters is not None:
-        help = "What may differ is chosen inside: x = oneof [1, 2]."
+        help = "Choose the value inside the action: x = oneof [1, 2]"
         if not parameters.strip("() "):
-            help = "It is written without parentheses."
+            help = "Write it without parentheses."
         return Meant("An action has no parameters.", help, parameters)
     if kind == "role" and parameters is not None:
-        help = "It is written without parentheses. What is given by name, R(size=3), is self.size."
+        help = "Remove the parentheses. A value given by name, R(size=3), is read as self.size."
         return Meant("A role has no parameters.", help, parameters)
     return None
 
@@ -159,7 +173,7 @@ def _operator(text: str, column: int) -> Meant | None:
     for operator, help in _OPERATORS.items():
         at = text.find(operator, max(column - 1 - len(operator), 0))
         if 0 <= at <= column and text[at : at + 2] != "!=":
-            return Meant(f"There is no '{operator}'.", help, operator)
+            return Meant(f"A .fizz file has no operator '{operator}'.", help, operator)
     return None
 
 
@@ -167,5 +181,5 @@ def _choice(text: str) -> Meant | None:
     found = _CHOICE.fullmatch(text.partition("#")[0].rstrip())
     if found is None:
         return None
-    help = "A choice with a block is oneof x in S:, one without x = oneof S."
+    help = "Write oneof x in S: for a choice with a block, x = oneof S for one without."
     return Meant("The line ends before its colon.", help, found.group(2))

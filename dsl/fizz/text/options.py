@@ -52,7 +52,7 @@ def read_yaml(text: str) -> tuple[Any, Places]:
         before = text[: error.position]
         column = len(before) - before.rfind("\n") - 1
         mark = yaml.Mark("", error.position, before.count("\n"), column, None, 0)
-        raise _refused(f"U+{error.character:04X} is no character of a text", mark) from None
+        raise _refused(f"U+{error.character:04X} is not allowed", mark) from None
     places: Places = {}
     return None if node is None else _value(node, (), places), places
 
@@ -69,11 +69,11 @@ def _hold_plain(loader: yaml.SafeLoader) -> None:
         depth -= isinstance(event, yaml.CollectionEndEvent)
         problem = ""
         if getattr(event, "anchor", None) is not None:
-            problem = "anchors (&) and aliases (*) are not read here: write the part out"
+            problem = "anchors (&) and aliases (*) are not supported: write the value out"
         elif getattr(event, "tag", None) is not None:
-            problem = "tags (!) are not read here: write the value alone"
+            problem = "tags (!) are not supported: write the value without its tag"
         elif depth > MAX_NESTING:
-            problem = f"parts are nested more than {MAX_NESTING} deep"
+            problem = f"values are nested more than {MAX_NESTING} levels deep"
         if problem:
             raise _refused(problem, event.start_mark)
 
@@ -82,7 +82,7 @@ def _next(loader: yaml.SafeLoader) -> yaml.Event | None:
     try:
         return loader.get_event() if loader.check_event() else None
     except ValueError:
-        problem = "this escape stands for no character"
+        problem = "this escape sequence is not a valid character"
         raise _refused(problem, loader.get_mark()) from None
 
 
@@ -93,7 +93,7 @@ def _value(node: yaml.Node, path: tuple[str | int, ...], places: Places) -> Any:
     if isinstance(node, yaml.SequenceNode):
         return [_value(item, (*path, i), places) for i, item in enumerate(node.value)]
     if any("\ud800" <= c <= "\udfff" for c in node.value):
-        raise _refused("half a character (a surrogate) is no text", node.start_mark)
+        raise _refused("a lone surrogate is not a valid character", node.start_mark)
     make = _PLAIN.get(node.tag)
     if make is None:
         return node.value
@@ -102,19 +102,23 @@ def _value(node: yaml.Node, path: tuple[str | int, ...], places: Places) -> Any:
             return make(node)
     except (ValueError, ArithmeticError):
         pass
-    raise _refused("this number cannot be read", node.start_mark)
+    raise _refused("this number is malformed or too long", node.start_mark)
 
 
 def _group(node: yaml.MappingNode, path: tuple[str | int, ...], places: Places) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in node.value:
         if key.tag == f"{_TAG}merge":
-            raise _refused("merges (<<) are not read here: write the part out", key.start_mark)
+            raise _refused(
+                "merge keys (<<) are not supported: write the options out", key.start_mark
+            )
         if not isinstance(key, yaml.ScalarNode) or key.tag in _PLAIN:
-            raise _refused("a name is expected here, in quotes if need be", key.start_mark)
+            raise _refused(
+                "an option name is expected here (put it in quotes if necessary)", key.start_mark
+            )
         name = _value(key, (*path, key.value), places)
         if name in found:
-            raise _refused(f"{name[:40]} is said twice", key.start_mark)
+            raise _refused(f"{name[:40]} is given twice", key.start_mark)
         found[name] = _value(value, (*path, name), places)
     return found
 
@@ -218,25 +222,30 @@ def _read_beside(file: Path) -> tuple[_File, dict[str, Span]]:
             raise
         line = f", line {error.at.line}" if error.at else ""
         said = f"{file}{line}: these options cannot be read."
-        help = "It is a link. Look at the file that it leads to."
+        help = "It is a symbolic link: correct the file that it points to."
         raise SpecError("SW151", said, help=help) from None
+
+
+_OPTIONS = "Options are YAML, one on a line: deadlock_detection: false"
 
 
 def _read(text: str, file: str, line: int) -> tuple[_File, dict[str, Span]]:
     """Return the options of a text, and where those of each action begin."""
     if len(text) > MAX_SIZE:
         message = f"These options are longer than {MAX_SIZE:,} characters."
-        raise SpecError("SW151", message, at=Span(file, line))
+        raise SpecError("SW151", message, at=Span(file, line), help="Remove what is not needed.")
     try:
         found, places = read_yaml(text)
     except yaml.MarkedYAMLError as error:
         at = _span(error.problem_mark or error.context_mark, file, line)
         problem = error.problem or error.context
-        raise SpecError("SW151", f"These options cannot be read: {problem}.", at=at) from None
+        said = f"These options cannot be read: {problem}."
+        raise SpecError("SW151", said, at=at, help=_OPTIONS) from None
     if found is None:
         return _File(), {}
     if not isinstance(found, dict):
-        raise SpecError("SW151", "Options are written as 'name: value'.", at=Span(file, line))
+        said = "These options are not of the form 'name: value'."
+        raise SpecError("SW151", said, at=Span(file, line), help=_OPTIONS)
     try:
         read = _File.model_validate(found)
     except ValidationError as error:
@@ -269,13 +278,13 @@ def _explain(error: ValidationError, places: Places, file: str, line: int) -> Sp
     given = first["input"]
     wanted = {
         "bool_type": "true or false", "int_type": "a whole number",
-        "greater_than_equal": "a whole number; 0 is as if nothing was said",
-        "string_type": f'text: in quotes, "{str(given)[:40].lower()}"',
+        "greater_than_equal": "a whole number from 0 on, where 0 means the default",
+        "string_type": f'a string: in quotes, "{str(given)[:40].lower()}"',
         "model_type": "a group of options",
         "dict_type": "a group of options", "model_attributes_type": "a group of options",
     }.get(first["type"], first["msg"])  # fmt: skip
     return SpecError(
-        "SW151", f"{'.'.join(where)} cannot be {reprlib.repr(given)}. It is {wanted}.", at=at
+        "SW151", f"{'.'.join(where)} cannot be {reprlib.repr(given)}. It must be {wanted}.", at=at
     )
 
 

@@ -65,7 +65,8 @@ def parse(text: str, file: str) -> ast.Module:
     """Return the tree of a specification without front matter. Raises SpecError[SW150]."""
     if "\x00" in text:
         line = text.count("\n", 0, text.index("\x00")) + 1
-        raise SpecError("SW150", "This file is not text.", at=Span(file, line))
+        said, help = "This file is not text: it holds a zero byte.", "Save it as UTF-8 text."
+        raise SpecError("SW150", said, at=Span(file, line), help=help)
     try:
         parsed = _parser().parse(text.replace("\r\n", "\n").replace("\r", "\n") + "\n")
         _hold_shallow(parsed, file)
@@ -115,22 +116,27 @@ def _syntax_error(error: UnexpectedInput, text: str, file: str) -> SpecError:
         return SpecError(wanted.code, wanted.message, at=at, help=wanted.help)
     if isinstance(error, UnexpectedCharacters):
         character = lines[line - 1][at.column - 1 : at.column]
-        return SpecError("SW150", *_of_character(character, lines[line - 1]), at=at)
+        message, help = _of_character(character)
+        return SpecError("SW150", message, at=at, help=help)
     if isinstance(error, UnexpectedToken):
         token: Token = error.token
         if token.type not in ("$END", "_NEWLINE", "_DEDENT", "_INDENT"):
             at = Span(file, line, at.column, token.end_column if token.end_line == line else None)
         message, help = _of_token(token, set(error.accepts or error.expected), lines[line - 1])
         return SpecError("SW150", message, at=at, help=help)
-    return SpecError("SW150", "The file ends in the middle of a statement.", at=at)
+    said = "The file ends in the middle of a statement."
+    return SpecError("SW150", said, at=at, help=_COMPLETE)
 
 
-def _of_character(character: str, line: str) -> tuple[str]:
+_COMPLETE = "Complete it. A statement continues on the next line inside brackets only."
+
+
+def _of_character(character: str) -> tuple[str, str]:
     if character in "\"'":
-        return ("This string does not end on its line.",)
+        return "This string does not end on its line.", f"Close it with {character}"
     if character == ";":
-        return ("One statement per line.",)
-    return (f"The character {character!r} means nothing here.",)
+        return "A line can hold only one statement.", "Write the next statement on a new line."
+    return f"The character {character!r} is unexpected here.", "Remove it, or quote it in a string."
 
 
 def _of_token(token: Token, expected: set[str], line: str) -> tuple[str, str]:
@@ -144,11 +150,14 @@ def _of_token(token: Token, expected: set[str], line: str) -> tuple[str, str]:
     if token.type in ("_NEWLINE", "$END"):
         if "COLON" in expected and _STATEMENT.isdisjoint(expected):
             return "The line ends before its colon.", "A block begins with ':' and a new line."
-        return "The line ends in the middle of a statement.", ""
+        return "The line ends in the middle of a statement.", _COMPLETE
     if token.type == "_INDENT":
-        return "This line is indented, but no block begins here.", ""
+        return "This line is indented, but no block begins here.", "Indent it like the line above."
     if "_INDENT" in expected:
-        return "A block is missing here.", "An empty block is written: pass."
+        return (
+            "A block is missing here.",
+            "Indent the statements of the block. Write an empty block as: pass",
+        )
     if token.type == "STRING" and re.search(r"\b[fF][\"']", line):
         return "There are no f-strings.", "Write 'a' + str(b), or 'a%s' % b."
     if shown in ("elif", "else"):
@@ -157,7 +166,7 @@ def _of_token(token: Token, expected: set[str], line: str) -> tuple[str, str]:
         return "A single '=' assigns; it does not compare.", "A comparison is written: ==."
     reserved = re.fullmatch(r"[a-z]+", shown) is not None and token.type != "NAME"
     if reserved and "NAME" in expected and not token.type.startswith("K_"):
-        return f"'{shown}' is a reserved word and cannot be a name.", ""
+        return f"'{shown}' is a reserved word and cannot be a name.", f"Use another name: {shown}_"
     return f"'{shown}' is unexpected here.", _wanted(expected)
 
 

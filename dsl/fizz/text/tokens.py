@@ -23,6 +23,8 @@ FLOWS = frozenset({"atomic", "serial", "parallel", "oneof"})
 TEMPORAL = frozenset({"always", "eventually", "exists", "transition"})
 CHOOSE = frozenset({"any", "oneof"})
 _OPEN = frozenset({"LPAR", "LSQB", "LBRACE"})
+_CLOSING = {"(": ")", "[": "]", "{": "}"}
+_SPLIT = "Move a part into a func."
 _CLOSE = frozenset({"RPAR", "RSQB", "RBRACE"})
 _RESERVED = frozenset(keyword.kwlist)
 _HEADS = frozenset({"IF", "ELIF", "ELSE", "FOR", "WHILE", "DEF"})
@@ -194,8 +196,8 @@ class Line:
         if not self.only_looks and self.tokens[index + 1].start_pos == word.end_pos:
             raise Unreadable(
                 word,
-                "After '=' any chooses, as in Fizzbee; this looks like a call of the function.",
-                "For a choice write oneof(...), for the function bool(any(...)).",
+                "'any' after '=' is a choice, but this looks like a call of the function any.",
+                "Write oneof(...) for a choice, bool(any(...)) for the function.",
             )
         return self.only_looks
 
@@ -267,14 +269,17 @@ class Blocks(PostLex):
             if token.type in _OPEN:
                 opened.append(token)
                 if len(opened) > MAX_BRACKETS:
-                    raise Unreadable(token, f"More than {MAX_BRACKETS} brackets are open here.")
+                    raise Unreadable(
+                        token, f"More than {MAX_BRACKETS} brackets are open here.", _SPLIT
+                    )
             elif token.type in _CLOSE and opened:
                 opened.pop()
             elif token.type == "NAME" and str(token) in _RESERVED:
                 raise self._reserved(token, None if line else next(stream, None))
             line.append(token)
         if opened:
-            raise Unreadable(opened[-1], f"'{opened[-1]}' is never closed.")
+            help = f"Close it with '{_CLOSING[str(opened[-1])]}'."
+            raise Unreadable(opened[-1], f"'{opened[-1]}' is never closed.", help)
         end = Token.new_borrow_pos("_NEWLINE", "\n", line[-1]) if line else Token("_NEWLINE", "")
         yield line, end
 
@@ -284,7 +289,8 @@ class Blocks(PostLex):
         is_name = following is None or following.type in ("EQUAL", "AUGMENT", "COMMA", "DOT")
         if not is_name and str(token) in STATEMENTS:
             return Unreadable(token, *STATEMENTS[str(token)])
-        return Unreadable(token, f"'{token}' is a reserved word and cannot be a name.")
+        said = f"'{token}' is a reserved word and cannot be a name."
+        return Unreadable(token, said, f"Use another name: {token}_")
 
     def _width(self, first: Token) -> int:
         return self._margin if first.line != 1 else max(0, (first.column or 1) - 1)
@@ -293,7 +299,9 @@ class Blocks(PostLex):
         if width > indents[-1]:
             indents.append(width)
             if len(indents) > MAX_INDENTS:
-                raise Unreadable(at, f"Blocks are nested more than {MAX_INDENTS} deep here.")
+                raise Unreadable(
+                    at, f"Blocks are nested more than {MAX_INDENTS} deep here.", _SPLIT
+                )
             yield Token.new_borrow_pos("_INDENT", "", at)
         while width < indents[-1]:
             indents.pop()
@@ -301,7 +309,7 @@ class Blocks(PostLex):
         if width != indents[-1]:
             raise Unreadable(
                 at,
-                "This line is indented like no block around it.",
+                "The indentation of this line matches no enclosing block.",
                 help=f"Blocks here begin at columns {', '.join(str(i + 1) for i in indents)} "
                 f"(a tab reaches to the next multiple of {TAB}).",
             )

@@ -15,6 +15,8 @@ from statewalk.dsl.fizz.translate.exprs import Expressions
 from statewalk.dsl.fizz.translate.functions import Functions, is_truth, live_at_loops, with_created
 from statewalk.dsl.source.nodes import IF, expression, statement
 
+_NO_CHOICE = "A choice is made here, where the state may only be read."
+
 Kind = Literal["action", "func", "init", "property", "def", "constant"]
 Statements = list[ast.stmt]
 
@@ -161,8 +163,8 @@ class Blocks:
             known = word in self.x.scope.locals or self.x.is_state(word)
             if word in self.x.names.constants and not known and self.body.kind != "constant":
                 said = f"'{word}' is assigned here, but it is a constant, and does not change."
-                why = "In Fizzbee the assignment would be dropped without a word."
-                help = "Shared state is what the action Init assigns at its outermost level."
+                why = "Fizzbee would silently ignore the assignment."
+                help = f"To make it shared state, assign it in the action Init: {word} = ..."
                 raise SpecError("SW102", said, at=self.x.wrong(node, "").at, why=why, help=help)
         return self.x(node)
 
@@ -187,7 +189,7 @@ class Blocks:
             if node.word == "any" and node.condition is None:
                 parts = {"TARGET": node.target, "OPTIONS": node.options}
                 return self._simple(statement("TARGET = any(OPTIONS)", node, **parts))
-            raise self.x.wrong(node, "A choice is made here, where the state may only be read.")
+            raise self.x.wrong(node, _NO_CHOICE, "Choose in an action, and pass the value on.")
         options = self.x.iterable(node.options)
         if node.condition is not None:
             word = node.target.id if isinstance(node.target, ast.Name) else self.fresh("option")
@@ -227,7 +229,7 @@ class Blocks:
     def _oneof(self, node: tree.FlowBlock, last: bool) -> Statements:
         children = [s for s in node.body if not is_text(s)]
         if self.body.kind in ("property", "def", "constant"):
-            raise self.x.wrong(node, "A choice is made here, where the state may only be read.")
+            raise self.x.wrong(node, _NO_CHOICE, "Choose in an action, and pass the value on.")
         if len(children) == 1:
             return self.block(children, NOT_YET, last)
         same = self._same_place(children)

@@ -60,7 +60,7 @@ _OTHER_KINDS = {
     "rotational": "values on a ring",
 }
 _METHODS = {"fresh": "fresh", "choices": "choices", "choose": "choose", "values": "used"}
-_HELP = "Only symmetry.nominal(...), of values that are told apart and no more, is supported."
+_HELP = "Only symmetry.nominal(...) is supported: its values can only be compared for equality."
 
 
 def kind_of_domain(node: ast.AST) -> str | None:

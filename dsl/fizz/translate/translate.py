@@ -113,7 +113,9 @@ class Translation(Header):
         if isinstance(node, ast.FunctionDef):
             return [self._plain(node)]
         if isinstance(node, tree.Node):
-            raise self.x.wrong(node, "This cannot stand outside an action.")
+            raise self.x.wrong(
+                node, "This is not allowed outside an action.", "Move it into an action."
+            )
         return self._constant(node, seen)
 
     def _constant(self, node: ast.stmt, seen: set[str]) -> list[ast.stmt]:
@@ -271,7 +273,11 @@ class Translation(Header):
             elif isinstance(member, ast.FunctionDef):
                 body.append(self._plain(member, node.name))
             elif isinstance(member, tree.Node) and not isinstance(member, tree.Assertion):
-                raise self.x.wrong(member, "This cannot stand directly in a role.")
+                raise self.x.wrong(
+                    member,
+                    "This is not allowed directly in a role.",
+                    "Move it into an action of the role.",
+                )
         body += self._crash(info)
         keywords = [ast.keyword("symmetric", ast.Constant(True))] if node.symmetric else []
         keywords += room_of(self.x, node)

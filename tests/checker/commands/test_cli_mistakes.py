@@ -90,7 +90,7 @@ def run(*arguments: str) -> int:
         (["good.py", "--z\n::error::x"], [r"there is no --z\n::error::x."]),
         (["a\nb.py"], [r"SW302 a\nb.py cannot be read: its name has a line break"]),
         (["good.py", "more"], ["statewalk check: unrecognized arguments: more"]),
-        (["leaves.py"], ["leaves.py:2:1: SW303 SystemExit while the spec was loaded"]),
+        (["leaves.py"], ["leaves.py:2:1: SW303 SystemExit while loading the spec"]),
         (["ends.py"], ["SW205 The spec ended the program: SystemExit, in the action"]),
         ([], ["SPEC"]),
     ],

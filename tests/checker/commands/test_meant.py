@@ -46,7 +46,7 @@ def test_a_liveness_property_is_named_by_its_object(tmp_path: Path) -> None:
         ("config('a', expects=holds())", "Did you mean expect?"),
         ("config('a', expect=holds)", "Write expect=holds()."),
         ("config('a', expect=violates)", "Write expect=violates()."),
-        ("config('a', expect=violates(leads_to(low, high)))", "Give it as a text."),
+        ("config('a', expect=violates(leads_to(low, high)))", "Give its name as a string."),
         ("@exist\ndef far() -> bool:\n    return c.n > 1", "Did you mean exists?"),
         ("from statewalk import exist", "Did you mean exists?"),
         ("nothing_like_it(3)", "name 'nothing_like_it' is not defined"),

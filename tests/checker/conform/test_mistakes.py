@@ -74,7 +74,7 @@ LOGS = [
     (b'{"action": "fill_big", "note": "\xc3', "The last line ends in the middle"),
     (b'{"action": "fill_big", "with": {"hw": 1}}', "no argument or choice hw"),
     (b'{"acton": "fill_big"}', "Did you mean action?"),
-    (b'{"action": 3}', "is no text"),
+    (b'{"action": 3}', "is not a string"),
     (b'{"after": {"big": ' + b"[" * 1500 + b"]" * 1500 + b"}}", "more than 100 deep"),
     (b'{"after": {"big": ' + b'{"a":' * 1500 + b"1" + b"}" * 1500 + b"}}", "more than 100 deep"),
     (b'{"action": "fil_big"}', "Did you mean fill_big?"),
@@ -108,7 +108,7 @@ def test_a_log_that_is_none(
     [("raises", "ValueError: no"), ("leaves", "SystemExit"), ("number", "7 is no object"),
      ("nothing", "no events"), ("wrd", "Did you mean word?"), ("deep", "more than 100 deep"),
      ("round_and_round", "more than 100 deep"), ("deep_list", "list is no object"),
-     ("deep_name", "action is no text"), ("deep_clock", "clock does not count"),
+     ("deep_name", "action is not a string"), ("deep_clock", "clock does not count"),
      ("long", "too many digits"), ("set_", "set is not a JSON type")],
 )  # fmt: skip
 def test_a_map_that_makes_no_events(

@@ -302,7 +302,7 @@ def damaged(data: dict[str, Any]) -> list[tuple[str, str]]:
         (altered(classes={"Node": {"role": -1}}), "the class Node"),
         (altered(classes={}), "unknown class"),
         (altered(states=[[[["x"], {"#eval": "1"}]], *states[1:]]), "cannot be read"),
-        (altered(states=[[[["x"], {"#bytes": "AAAA"}]], *states[1:]]), "of which is said"),
+        (altered(states=[[[["x"], {"#bytes": "AAAA"}]], *states[1:]]), "that cannot be read"),
         (altered(states=[[[["x"], {"#role": ["Node", 99]}]], *states[1:]]), "cannot be read"),
         (altered(constants={"N": "DEEP"}).replace('"DEEP"', deep), "nested too deeply"),
         (altered(constants={"N": "DEEP"}).replace('"DEEP"', deep[99_700:100_300]), "too deeply"),

@@ -140,7 +140,7 @@ def begin() -> None:
         load(spec(tmp_path, text))
 
     assert "SW212" == caught.value.code
-    assert "Node#0 ended in @init, and Seen#0.last still mentions it." == caught.value.message
+    assert "Node#0 ended in @init, and Seen#0.last still refers to it." == caught.value.message
     assert caught.value.at is not None
 
 

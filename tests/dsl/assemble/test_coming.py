@@ -106,7 +106,7 @@ def test_engines_find_the_same_of_roles_that_come_and_go(tmp_path: Path) -> None
             OFFICE.replace("boss.hired.remove(self)", "pass"),
             "SW212", "Worker#0 ended in this step, and Boss#0.hired still mentions it",
         ),
-        (OFFICE.replace(", at_most=2", ""), "SW211", "makes a role in a step"),
+        (OFFICE.replace(", at_most=2", ""), "SW211", "creates a role in a step"),
         (
             OFFICE.replace("require(self.n == 2)", "pass").replace("remove(self)", "clear()")
             + "\n@always\ndef all_work() -> bool:\n    return last.who is None or last.who.n >= 0\n"
@@ -115,10 +115,10 @@ def test_engines_find_the_same_of_roles_that_come_and_go(tmp_path: Path) -> None
             "SW212", "Last#0.who still mentions it",
         ),
         (OFFICE.replace("self.n += 1", "end(boss)"), "SW212", "Boss#0 cannot end"),
-        (OFFICE.replace("self.n += 1", "self.there = False"), "SW212", "is not assigned"),
+        (OFFICE.replace("self.n += 1", "self.there = False"), "SW212", "cannot be assigned"),
         (
             OFFICE.replace("end(self)", "end(self); self.n += 1"),
-            "SW208", "Worker#0 is not there, so Worker#0.n has no value",
+            "SW208", "Worker#0 does not exist in this state, so Worker#0.n has no value",
         ),
         (OFFICE.replace("end(self)", "end(self); end(self)"), "SW208", "Worker#0 is not there"),
     ],

@@ -28,17 +28,17 @@ MISTAKES = [
     (IN + "n = class\n", "4:9", "SW150", "'class' is a reserved word", ""),
     (IN + "global n\n", "4:5", "SW150", "no 'global'", "Init"),
     (IN + "yield\n", "4:5", "SW150", "ends by itself", "atomic"),
-    (IN + "else:\n        n = 1\n", "4:5", "SW150", "No 'if' stands above", "indented"),
+    (IN + "else:\n        n = 1\n", "4:5", "SW150", "There is no 'if' above", "Indent it"),
     (INIT + "eventualy always assertion" + DONE, "3:1", "SW150", "'eventualy'", "'eventually'?"),
     (INIT + "alway assertion" + DONE, "3:1", "SW150", "'alway'", "'always'?"),
     (INIT + "always asertion" + DONE, "3:8", "SW150", "'asertion'", "'assertion'?"),
-    (INIT + "assertion" + DONE, "3:1", "SW150", "says when it is to hold", "always assertion"),
+    (INIT + "assertion" + DONE, "3:1", "SW150", "in which states it must hold", "always assertion"),
     (INIT + "invariant" + DONE, "3:1", "SW150", "'invariant'", "'always assertion'?"),
     (INIT + "atomic acton Up:\n    n = 1\n", "3:8", "SW150", "'acton'", "'action'?"),
     (INIT + "atomc action Up:\n    n = 1\n", "3:1", "SW150", "'atomc'", "'atomic'?"),
     (INIT + "funct f(x):\n    return x\n", "3:1", "SW150", "'funct'", "'func'?"),
     (INIT + "def action Up():\n    n = 1\n", "3:1", "SW150", "'def' before 'action'", "atomic"),
-    (INIT + "fair atomic action A:\n    n = 1\n", "3:6", "SW150", "flow comes first", "fair"),
+    (INIT + "fair atomic action A:\n    n = 1\n", "3:6", "SW150", "come before 'fair'", "fair"),
     (INIT + "action A():\n    n = 1\n", "3:9", "SW150", "no parameters", "without parentheses"),
     (INIT + "action A(x):\n    n = x\n", "3:9", "SW150", "no parameters", "x = oneof"),
     ("role R(x):\n    action Init:\n        pass\n", "1:7", "SW150", "no parameters", "self."),
@@ -46,11 +46,11 @@ MISTAKES = [
     ("refine: abstract.fizz\n" + INIT, "1:1", "SW152", "'refine:' combines", ""),
     ("compose:\n    a: b: c\n" + INIT, "1:1", "SW152", "'compose:' combines", ""),
     (IN + "oneof x in [1]\n        n = x\n", "4:5", "SW150", "before its colon", "oneof x in S:"),
-    (IN + "require n < 1 && n > 0\n", "4:19", "SW150", "no '&&'", "and"),
-    (IN + "require n < 1 || n > 0\n", "4:19", "SW150", "no '||'", "or"),
-    (IN + "require !n\n", "4:13", "SW150", "no '!'", "not"),
-    (IN + "n = n > 1 ? 1 : 2\n", "4:15", "SW150", "no '?'", "if condition else"),
-    (IN + "n++\n", "4:6", "SW150", "no '++'", "n += 1"),
+    (IN + "require n < 1 && n > 0\n", "4:19", "SW150", "operator '&&'", "and"),
+    (IN + "require n < 1 || n > 0\n", "4:19", "SW150", "operator '||'", "or"),
+    (IN + "require !n\n", "4:13", "SW150", "operator '!'", "not"),
+    (IN + "n = n > 1 ? 1 : 2\n", "4:15", "SW150", "operator '?'", "if condition else"),
+    (IN + "n++\n", "4:6", "SW150", "operator '++'", "n += 1"),
     (UP, "2:13", "SW153", "'n' is read before", "no action Init"),
     ("always assertion P:\n    return n < 3\n", "2:12", "SW153", "no name 'n'", "no action Init"),
     ("action init:\n    n = 0\n" + UP, "4:13", "SW153", "'n' is read before", "not 'init'"),
@@ -108,7 +108,7 @@ def test_a_mistake_in_init_is_not_a_bug_of_ours(
     path.write_text("action Init:\n    n = [1][3]\naction A:\n    pass\n")
 
     assert 2 == main(["check", str(path)])
-    assert "SW303 IndexError while the initial state was made" in capsys.readouterr().err
+    assert "SW303 IndexError while computing the initial state" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

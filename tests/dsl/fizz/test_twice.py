@@ -122,18 +122,18 @@ def test_starts_of_each_action_are_counted_apart(role_key: str, tmp_path: Path) 
     [
         (
             ROLE.replace("MEMBER", "    always assertion Q:\n        return self.x < 1"),
-            "SW152", 9, "The assertion 'Q' stands in a role",
+            "SW152", 9, "The assertion 'Q' is inside a role",
         ),
         (ROLE.replace("MEMBER", "").replace("x", "index"), "SW153", 6, "'index' cannot be a field"),
         (COUNT.replace("x", "index"), "SW153", 5, "'index' cannot be a state variable"),
         ("@state(ephemeral=['m'])\n" + ROLE.replace("MEMBER", ""), "SW101", 4, "field 'm'"),
         (
             "@state(ephemeral=['x'], durable=[])\n" + ROLE.replace("MEMBER", ""),
-            "SW153", 4, "by ephemeral or by durable",
+            "SW153", 4, "either ephemeral= or durable=",
         ),
         (
             "@state(ephemeral=['x'])\n@state(durable=[])\n" + ROLE.replace("MEMBER", ""),
-            "SW153", 5, "said once",
+            "SW153", 5, "only one @state",
         ),
     ],
 )  # fmt: skip

@@ -86,7 +86,7 @@ def test_a_block_that_nobody_read_is_an_error_when_it_is_entered(how: str, tmp_p
     found = check(path, engine="reference")
 
     assert "error" == found.verdict
-    assert "SW116 A block 'serial' is entered where its steps cannot end." in str(found)
+    assert "SW116 with serial() runs in a function that cannot be suspended." in str(found)
 
 
 @pytest.mark.parametrize("way", ["blocks", "yield"])

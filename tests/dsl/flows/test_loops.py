@@ -99,7 +99,7 @@ def test_a_loop_over_values_of_a_dict_gives_those_there_by_then(head: str, tmp_p
 def test_a_loop_with_a_yield_goes_through_nothing_made_turn_by_turn(
     head: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(SpecError, match="made turn by turn"):
+    with pytest.raises(SpecError, match="which is lazy"):
         load_text(tmp_path, SPEC.format(body=f"for x in {head}:{OUT}", change="pass"))
 
 
@@ -139,4 +139,4 @@ def test_nor_through_a_record_that_makes_its_own(
     said = " ".join("\n".join(map(str, run.traces.values())).split())
 
     assert told == run.verdict
-    assert (told == "error") == ("made turn by turn" in said)
+    assert (told == "error") == ("which is lazy" in said)

@@ -33,16 +33,16 @@ CASES = {
     "no block": (GO + "        serial()\n", "SW118", "serial() does nothing by itself", "serial()"),
     "a name": (
         GO + "        with atomic() as x:\n            self.a = 1\n",
-        "SW118", "atomic() gives nothing", "with atomic() as x:",
+        "SW118", "atomic() returns nothing", "with atomic() as x:",
     ),
     "two at once": (
         GO + "        with atomic(), serial():\n            self.a = 1\n",
-        "SW118", "atomic() stands beside", "with atomic(), serial():",
+        "SW118", "atomic() shares its `with`", "with atomic(), serial():",
     ),
     "inside try": (
         GO + "        try:\n            with oneof():\n                self.a = 1\n"
         "        finally:\n            pass\n",
-        "SW118", "with oneof() stands inside 'try'", "with oneof():",
+        "SW118", "with oneof() is inside 'try'", "with oneof():",
     ),
     "a function inside": (
         GO + "        def inner() -> None:\n            with serial():\n"
@@ -148,5 +148,5 @@ def test_the_mistake_is_told_with_its_place(name: str, tmp_path: Path) -> None:
 
 
 def test_python_alone_does_not_choose_between_statements() -> None:
-    with pytest.raises(SpecError, match="only in a spec that is loaded"), oneof():
+    with pytest.raises(SpecError, match="only in a spec that the checker runs"), oneof():
         pass

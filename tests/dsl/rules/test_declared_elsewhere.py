@@ -117,12 +117,12 @@ def test_an_annotated_leads_to_is_read(tmp_path: Path) -> None:
 
 
 MISPLACED = [
-    ("@always\ndef p(self) -> bool:\n    return True", "", "'p' is a method of C, and @always"),
-    ("@exists\ndef p(self) -> bool:\n    return True", "", "'p' is a method of C, and @exists"),
-    ("@init\ndef p(self) -> None:\n    self.n = 1", "", "'p' is a method of C, and @init"),
-    ("", "@terminal\ndef p(c: C) -> bool:\n    return True", "'p' has parameters, and a function"),
-    ("", "@constraint\ndef p(c: C) -> bool:\n    return True", "'p' has parameters, and a"),
-    ("", "@init\ndef p(c: C) -> None:\n    c.n = 1", "'p' has parameters, and a function"),
+    ("@always\ndef p(self) -> bool:\n    return True", "", "'p' is a method of C, but @always"),
+    ("@exists\ndef p(self) -> bool:\n    return True", "", "'p' is a method of C, but @exists"),
+    ("@init\ndef p(self) -> None:\n    self.n = 1", "", "'p' is a method of C, but @init"),
+    ("", "@terminal\ndef p(c: C) -> bool:\n    return True", "'p' has parameters, but a function"),
+    ("", "@constraint\ndef p(c: C) -> bool:\n    return True", "'p' has parameters, but a"),
+    ("", "@init\ndef p(c: C) -> None:\n    c.n = 1", "'p' has parameters, but a function"),
 ]
 
 

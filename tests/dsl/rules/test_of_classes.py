@@ -71,7 +71,7 @@ def test_a_step_that_changes_one_is_refused_with_the_reason(step: str, tmp_path:
 
     said = {error.message for error in caught.value.errors}
     assert said > {
-        "cls.STEPS = ... changes an attribute of a class, which is no part of the state."
+        "cls.STEPS = ... changes an attribute of a class, which is not part of the state."
     }
 
 

@@ -73,7 +73,7 @@ def test_a_role_of_old_is_looked_at_as_it_is_now(look: str, instead: str, tmp_pa
     found = warned(look, tmp_path)
 
     assert 1 == len(found)
-    assert f"What it was before the step: {instead}" in found[0]
+    assert f"For the value before the step, write {instead}" in found[0]
 
 
 @pytest.mark.parametrize(
@@ -131,4 +131,4 @@ def test_what_is_not_read_as_text_is_told_so(
 
     assert isinstance(finding.error, SpecError)
     assert "SW121" == finding.error.code
-    assert "in a function whose text is not read" in finding.error.message
+    assert "in a function whose source is not read" in finding.error.message

@@ -70,7 +70,8 @@ def test_a_change_of_something_of_the_module_is_refused(body: str, tmp_path: Pat
     [error] = caught.value.errors
     assert error.code == "SW102"
     assert (
-        error.message == SHARED[body] + ", a variable of the module, which is no part of the state."
+        error.message
+        == SHARED[body] + ", a variable of the module, which is not part of the state."
     )
 
 
@@ -85,7 +86,7 @@ def test_a_cache_of_what_is_in_the_state_is_refused(tmp_path: Path) -> None:
 
     [error] = caught.value.errors
     assert error.code == "SW104"
-    assert "'stale' looks at the state, and functools.cache remembers" in error.message
+    assert "'stale' reads the state, but functools.cache returns" in error.message
 
 
 CLASSES = """
@@ -167,7 +168,7 @@ def test_an_attribute_of_a_class_or_function_is_no_state(step: str, tmp_path: Pa
 
     [error] = caught.value.errors
     assert "SW102" == error.code
-    assert error.message == f"{ATTRIBUTES[step]}, which is no part of the state."
+    assert error.message == f"{ATTRIBUTES[step]}, which is not part of the state."
 
 
 @pytest.mark.parametrize("below", CACHES)
@@ -177,7 +178,7 @@ def test_a_cache_that_is_no_decorator_is_refused_too(below: str, tmp_path: Path)
 
     [error] = caught.value.errors
     assert "SW104" == error.code
-    assert "'cached' looks at the state, and functools.cache remembers" in error.message
+    assert "'cached' reads the state, but functools.cache returns" in error.message
 
 
 def test_a_cached_property_of_a_role_is_refused(tmp_path: Path) -> None:
@@ -187,7 +188,7 @@ def test_a_cached_property_of_a_role_is_refused(tmp_path: Path) -> None:
 
     [error] = caught.value.errors
     assert "SW104" == error.code
-    assert "functools.cached_property remembers" in error.message
+    assert "functools.cached_property returns" in error.message
 
 
 @pytest.mark.parametrize("step", ["self.n = cached(1)", "self.n = Job(n=2).twice"])

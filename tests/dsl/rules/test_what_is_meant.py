@@ -94,8 +94,8 @@ def test_a_trace_tells_an_error_of_several_lines_in_one(tmp_path: Path) -> None:
 
     shown = str(check(path, engine="reference"))
 
-    assert "! SpecError: SW211 Node(...) makes a role in a step.\n" in shown
-    assert 1 == shown.count("Say how many")
+    assert "! SpecError: SW211 Node(...) creates a role in a step.\n" in shown
+    assert 1 == shown.count("Declare the bound")
 
 
 HELPER = """
@@ -124,9 +124,7 @@ def test_a_function_that_an_action_calls_looks_no_step_ahead(guard: str, tmp_pat
     path = tmp_path / "spec.py"
     path.write_text(HEAD + HELPER.format(guard=guard, property="node.n < 3"))
 
-    with pytest.raises(
-        StatewalkError, match=r"'fire' asks enabled.* by way of 'waiting'"
-    ) as failed:
+    with pytest.raises(StatewalkError, match=r"'fire' calls enabled.* through 'waiting'") as failed:
         load(str(path))
 
     assert "SW121" == failed.value.code

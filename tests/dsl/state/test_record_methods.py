@@ -141,12 +141,12 @@ def test_what_is_not_there_is_said_before_the_search(body: str, tmp_path: Path) 
 
 
 FIELDS = {
-    "x: float = 0": ("SW203", "Box.x is to hold a float"),
-    "x: float | None = None": ("SW203", "Box.x is to hold a float"),
-    "x: list[Point] = []": ("SW203", "Box.x is to hold a Point, a dataclass"),
-    "x: dict[str, bytes] = {}": ("SW203", "Box.x is to hold a bytes"),
-    "x: Callable[[], int] | None = None": ("SW203", "Box.x is to hold a function"),
-    "x: Pair | None = None": ("SW203", "Box.x is to hold a Pair"),
+    "x: float = 0": ("SW203", "Box.x is declared to hold a float"),
+    "x: float | None = None": ("SW203", "Box.x is declared to hold a float"),
+    "x: list[Point] = []": ("SW203", "Box.x is declared to hold a Point, a dataclass"),
+    "x: dict[str, bytes] = {}": ("SW203", "Box.x is declared to hold a bytes"),
+    "x: Callable[[], int] | None = None": ("SW203", "Box.x is declared to hold a function"),
+    "x: Pair | None = None": ("SW203", "Box.x is declared to hold a Pair"),
     "x: object = None": ("SW610", "Box.x may hold anything"),
     "x: dict[str, Any] = {}": ("SW610", "Box.x may hold anything"),
     "x: Sequence[int] = []": ("SW610", "Box.x may hold anything"),

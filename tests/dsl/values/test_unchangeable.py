@@ -61,7 +61,7 @@ def test_a_member_that_is_changed_is_seen_in_the_text(body: str, tmp_path: Path)
 
     [error] = caught.value.errors
     assert error.code == "SW202"
-    assert error.message == SEEN_IN_THE_TEXT[body] + ", which is a value and does not change."
+    assert error.message == SEEN_IN_THE_TEXT[body] + ", which is immutable."
 
 
 @pytest.mark.parametrize("body", SEEN_IN_THE_RUN)
@@ -73,5 +73,5 @@ def test_a_value_taken_out_of_the_state_stays_as_it_is(
 
     [error] = [f.error for f in found.findings]
     assert error.code == "SW202"
-    assert error.message.startswith(SEEN_IN_THE_RUN[body] + ", not a place in the state")
-    assert "Values do not change" in error.why
+    assert error.message.startswith(SEEN_IN_THE_RUN[body] + " and cannot be changed")
+    assert "are immutable" in error.why

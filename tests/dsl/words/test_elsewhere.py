@@ -61,7 +61,7 @@ def test_a_place_taken_in_this_state_is_no_place_in_another(
 
     assert isinstance(found[0].error, SpecError)
     assert "SW121" == found[0].error.code
-    assert "taken from the state around it" in found[0].error.message
+    assert "taken outside it" in found[0].error.message
 
 
 @pytest.mark.parametrize(("kind", "body"), TAKEN_THERE)

@@ -126,7 +126,7 @@ def test_what_was_before_is_asked_of_steps_only(
 
     assert isinstance(found[0].error, SpecError)
     assert found[0].error.code == "SW121"
-    assert "old(...) is asked where no step is looked at." in found[0].error.message
+    assert "old(...) is called outside a property of steps." in found[0].error.message
 
 
 GIVEN = """
@@ -230,4 +230,4 @@ def test_what_would_look_at_a_state_later_is_not_given_out(
 
     assert isinstance(error, SpecError)
     assert "SW121" == error.code
-    assert f"{word}(...) gives out" in error.message
+    assert f"{word}(...) cannot return" in error.message

@@ -267,7 +267,7 @@ def test_a_mutant_of_what_runs_while_modules_do_has_what_is_there_by_then(tmp_pa
     spec(tmp_path, PARTS, "parts.py")
     path = spec(tmp_path, CHECKED)
 
-    with pytest.raises(SpecError, match="NameError while the spec was loaded") as error:
+    with pytest.raises(SpecError, match="NameError while loading the spec") as error:
         load(path, {"MUTANT": "too_early"})
 
     assert error.value.at is not None
@@ -302,27 +302,30 @@ def test_a_mutant_may_be_there_in_one_variant_only(tmp_path: Path) -> None:
 
 # -- what is refused -----------------------------------------------------------------------------
 M = "@mutant({})\ndef m({}) -> int:\n    return 1\n"
-NOWHERE = "'m' is no mutant where it stands."
+NOWHERE = "'m' cannot be a mutant here."
 WRONG = {
-    "no such method": (M.format("Shop.byy", "self"), "SW303 AttributeError while the spec was"),
-    "no such function": (M.format("mostly", ""), "SW303 NameError while the spec was loaded"),
-    "a method of a base class": (M.format("Shop.spare", "self"), "Shop.spare is written in Base."),
-    "a field": (M.format("Shop.stock", "self"), "Shop.stock is no function of the spec."),
-    "a method of Role": (M.format("Shop.index", "self"), "Shop.index is no function of the spec."),
-    "a library's function": (M.format("len", "x"), "len is no function of the spec."),
-    "a lambda": (M.format("short", ""), "short is no function of the spec."),
-    "what a decorator made": (M.format("odd", ""), "odd is no function of the spec."),
+    "no such method": (M.format("Shop.byy", "self"), "SW303 AttributeError while loading"),
+    "no such function": (M.format("mostly", ""), "SW303 NameError while loading the spec"),
+    "a method of a base class": (M.format("Shop.spare", "self"), "Shop.spare is defined in Base."),
+    "a field": (M.format("Shop.stock", "self"), "Shop.stock is not a function of the spec."),
+    "a method of Role": (
+        M.format("Shop.index", "self"),
+        "Shop.index is not a function of the spec.",
+    ),
+    "a library's function": (M.format("len", "x"), "len is not a function of the spec."),
+    "a lambda": (M.format("short", ""), "short is not a function of the spec."),
+    "what a decorator made": (M.format("odd", ""), "odd is not a function of the spec."),
     "a mutant": (
         M.format("most", "") + "@mutant(m)\ndef n() -> int:\n    return 2\n",
-        "m is no function of the spec.",
+        "m is not a function of the spec.",
     ),
     "other parameters": (
         M.format("Base.by", "self, n"),
-        "Base.by takes (self), and 'm' (self, n).",
+        "Base.by takes (self), but 'm' takes (self, n).",
     ),
     "another default": (
         "@mutant(Shop.fill)\ndef m(self: Shop, key: int = any_of([0])) -> None:\n    pass\n",
-        "Shop.fill takes (self, key=any_of(KEYS)), and 'm' (self, key=any_of([0])).",
+        "Shop.fill takes (self, key=any_of(KEYS)), but 'm' takes (self, key=any_of([0])).",
     ),
     "decorators of its own": (
         "@mutant(Shop.sell)\n@action\ndef m(self: Shop) -> None:\n    pass\n",
@@ -338,7 +341,7 @@ WRONG = {
         "def f():\n    @mutant(most)\n    def m():\n        return 1\nf()\n",
         NOWHERE,
     ),
-    "a lambda as a mutant": ("m = mutant(most)(lambda: 1)\n", "'<lambda>' is no mutant where it"),
+    "a lambda as a mutant": ("m = mutant(most)(lambda: 1)\n", "'<lambda>' cannot be a mutant"),
     "async": ("@mutant(most)\nasync def m() -> int:\n    return 1\n", NOWHERE),
     "defined again": (M.format("most", "") + "def m() -> None:\n    pass\n", NOWHERE),
     "of one name": (M.format("most", "") * 2, "There are two mutants called m."),
@@ -348,11 +351,11 @@ WRONG = {
     ),
     "super": (
         "@mutant(Shop.by)\ndef m(self: Shop) -> int:\n    return super().by() + 1\n",
-        "'m' asks for super(), and stands in no class.",
+        "'m' calls super() outside a class.",
     ),
     "a constant MUTANT": (
         'MUTANT: Constant[str] = "none"\n' + M.format("most", ""),
-        "MUTANT is declared here, and there are mutants.",
+        "MUTANT cannot be declared in a spec with mutants.",
     ),
     "called by another": (
         M.format("most", "") + "@mutant(most)\ndef n() -> int:\n    return m() + 1\n",
@@ -386,7 +389,7 @@ def test_a_mutant_that_cannot_be_is_refused_whether_chosen_or_not(
         said.append(str(error.value))
 
     assert message in said[0]
-    assert message in said[1] or "MUTANT cannot be 'm'. It is one of 'none'" in said[1]
+    assert message in said[1] or "MUTANT cannot be 'm'. It must be one of 'none'" in said[1]
     assert f"{path}:" in said[0]
 
 
@@ -398,7 +401,7 @@ def test_an_unknown_mutant_is_answered_with_those_there_are(tmp_path: Path) -> N
         load(path, {"MUTANT": GivenText("by_too")})
 
     assert "SW301" == error.value.code
-    assert "MUTANT cannot be by_too. It is one of 'none', 'by_two'." == error.value.message
+    assert "MUTANT cannot be by_too. It must be one of 'none', 'by_two'." == error.value.message
     assert "Did you mean by_two? (also: none)" == error.value.help
 
 
