@@ -182,6 +182,13 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
     return model
 
 
+def _no_initial_state(tree: SpecTree, path: str) -> SpecError:
+    said = f"a require(...) is false in every run of {tree.loading.declared.init}."
+    help = "Correct that require(...), or the constants that it depends on."
+    at = next((f.span() for f in tree.functions if f.marked("init")), Span(path, 1))
+    return SpecError("SW114", f"There is no initial state: {said}", at=at, help=help)
+
+
 def _assembled(
     tree: SpecTree,
     fields: dict[tuple[str, str], Field],
@@ -195,10 +202,7 @@ def _assembled(
     lowering = Lowering(tree, optimize=optimize)
     states, fixed = InitialStates(tree, fields, classes).compute()
     if not states:
-        said = f"a require(...) is false in every run of {loading.declared.init}."
-        help = "Correct that require(...), or the constants that it depends on."
-        at = next((f.span() for f in tree.functions if f.marked("init")), Span(path, 1))
-        raise SpecError("SW114", f"There is no initial state: {said}", at=at, help=help)
+        raise _no_initial_state(tree, path)
     flows = Flows(fields)
     flows.compile_all(lowering)
     lowering.run()

@@ -35,10 +35,10 @@ from statewalk.dsl.fizz.rules.meanings import (
     early_reads,
     functions_as_text,
 )
-from statewalk.dsl.fizz.text.meant import COMBINED
 from statewalk.dsl.source.nodes import parts_of, walk
 from statewalk.dsl.source.scopes import names as names_in
 
+_COMBINED = "Write all roles and actions into one .fizz file."
 _ALLOWED = "`statewalk docs fizz` lists what a .fizz file can use."
 _SANDBOX = "A .fizz file can be checked without trust in who wrote it: it never runs Python."
 _OUTSIDE = (("_", ast.Name), ("__returns__", ast.Name), ("__id__", ast.Attribute))
@@ -69,7 +69,7 @@ class _Check:
         combined = [n for n in self.names.module.body if isinstance(n, tree.Compose)]
         for joined in combined:
             said = f"'{joined.name}:' combines specifications, which is not supported."
-            self.mistakes.add("SW152", said, at=self._at(joined), help=COMBINED)
+            self.mistakes.add("SW152", said, at=self._at(joined), help=_COMBINED)
         if combined:
             return
         for node in self.names.module.body:

@@ -35,7 +35,7 @@ _OPERATORS = {
 }  # fmt: skip
 
 # Statements of Python, by the word that begins them.
-COMBINED = "Write all roles and actions into one .fizz file."
+_COMBINED_HELP = "Write all roles and actions into one .fizz file."
 _EXCEPTIONS = "Test first: if key in d. To stop with an error, call fail('...')."
 _IMPORTS = (
     "A .fizz file imports nothing.",
@@ -122,7 +122,7 @@ def _combined(lines: list[str], line: int) -> Meant | None:
         if found is not None:
             word = found.group(2)
             message = f"'{word}:' combines specifications, which is not supported."
-            return Meant(message, COMBINED, word, "SW152", above)
+            return Meant(message, _COMBINED_HELP, word, "SW152", above)
         if text.strip() and not text[:1].isspace():
             return None
     return None
