@@ -104,7 +104,7 @@ def test_engines_find_the_same_of_roles_that_come_and_go(tmp_path: Path) -> None
         ),
         (
             OFFICE.replace("boss.hired.remove(self)", "pass"),
-            "SW212", "Worker#0 ended in this step, and Boss#0.hired still mentions it",
+            "SW212", "Worker#0 ended in this step, and Boss#0.hired still refers to it",
         ),
         (OFFICE.replace(", at_most=2", ""), "SW211", "creates a role in a step"),
         (
@@ -112,7 +112,7 @@ def test_engines_find_the_same_of_roles_that_come_and_go(tmp_path: Path) -> None
             + "\n@always\ndef all_work() -> bool:\n    return last.who is None or last.who.n >= 0\n"
             "class Last(State):\n    who: Worker | None = None\nlast = Last()\n"
             "@action\ndef look(w: Worker) -> None:\n    last.who = w\n",
-            "SW212", "Last#0.who still mentions it",
+            "SW212", "Last#0.who still refers to it",
         ),
         (OFFICE.replace("self.n += 1", "end(boss)"), "SW212", "Boss#0 cannot end"),
         (OFFICE.replace("self.n += 1", "self.there = False"), "SW212", "cannot be assigned"),
@@ -120,7 +120,7 @@ def test_engines_find_the_same_of_roles_that_come_and_go(tmp_path: Path) -> None
             OFFICE.replace("end(self)", "end(self); self.n += 1"),
             "SW208", "Worker#0 does not exist in this state, so Worker#0.n has no value",
         ),
-        (OFFICE.replace("end(self)", "end(self); end(self)"), "SW208", "Worker#0 is not there"),
+        (OFFICE.replace("end(self)", "end(self); end(self)"), "SW208", "Worker#0 does not exist in this state"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_an_error_and_no_verdict(
@@ -269,7 +269,7 @@ worker = Worker()
 
     run = check(spec(tmp_path, text), engine=engine)
 
-    assert "a suspended run of leave still mentions it" in str(run.traces["no_error"])
+    assert "a suspended run of leave still refers to it" in str(run.traces["no_error"])
     assert "Return after end(self)" in str(run)
 
 
@@ -306,4 +306,4 @@ worker = Worker()
     found = load_engine(ENGINES[engine]).explore(model, SearchOptions()).findings
 
     (error,) = (f.error for f in found if f.kind == "error")
-    assert "Worker#0 is not there" in str(error)
+    assert "Worker#0 does not exist in this state" in str(error)

@@ -88,7 +88,7 @@ def test_a_choice_that_looks_like_a_call_is_refused(head: str, line: str, tmp_pa
     path = tmp_path / "spec.fizz"
     path.write_text(f"{start}{head}:\n    {line}\n{REST}")
 
-    with pytest.raises(StatewalkError, match="SW150 After '=' any chooses"):
+    with pytest.raises(StatewalkError, match="SW150 'any' after '=' is a choice"):
         check(path, engine="reference")
 
 

@@ -61,7 +61,7 @@ def test_a_function_that_gives_way_is_not_handed_on(way: str, tmp_path: Path) ->
     path = tmp_path / "spec.py"
     path.write_text(SPEC.format(head="", inside=inside, body=body, after=after))
 
-    with pytest.raises(SpecErrors, match=r"SW116 '(h|__call__)' yields"):
+    with pytest.raises(SpecErrors, match=r"SW116 '(h|__call__)' contains yield"):
         check(path, engine="reference")
 
 

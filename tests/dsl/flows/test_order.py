@@ -129,12 +129,12 @@ REFUSED = [
     (
         "f = lambda: k\n        if self.n:\n            return\n"
         "        k = 2\n        self.n = f()",
-        "'f' is used on another way",
+        "the inner function 'f'",
     ),
     (
         "def f():\n            return k\n        if self.n:\n            return\n        k = 2\n"
         "        self.n = f()",
-        "'f' is used on another way",
+        "the inner function 'f'",
     ),
     ("with (yield from self.later()):\n            pass", "a yield inside 'with'"),
     (

@@ -64,7 +64,7 @@ def test_a_forward_reference_says_to_write_quotes(hint: str, value: str, tmp_pat
     with pytest.raises(SpecError, match="SW303 NameError") as caught:
         load(spec(tmp_path, SPEC.format(hint=hint, value=value)))
 
-    assert f'Write the quote all of it in quotes: "{hint}".' == caught.value.help
+    assert f'Write the whole type in quotes: "{hint}".' == caught.value.help
     assert caught.value.at is not None and caught.value.at.line == 5
 
 
@@ -74,7 +74,7 @@ def test_a_forward_reference_in_a_head_says_to_write_quotes(tmp_path: Path) -> N
     with pytest.raises(SpecError, match="SW303 NameError") as caught:
         load(spec(tmp_path, text))
 
-    assert 'Write the quote all of it in quotes: "Later".' == caught.value.help
+    assert 'Write the whole type in quotes: "Later".' == caught.value.help
 
 
 @pytest.mark.parametrize(
@@ -88,14 +88,14 @@ def test_quotes_go_around_the_whole_type(hint: str, whole: str, tmp_path: Path) 
     with pytest.raises(SpecError) as caught:
         load(spec(tmp_path, SPEC.format(hint=hint, value="None")))
 
-    assert f'Write the quote all of it in quotes: "{whole}".' == caught.value.help
+    assert f'Write the whole type in quotes: "{whole}".' == caught.value.help
 
 
 def test_a_type_with_a_quoted_part_says_how_to_quote_it(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="unsupported operand") as caught:
         load(spec(tmp_path, SPEC.format(hint="int | 'Later'", value="0")))
 
-    assert "quote all of it" in caught.value.help
+    assert "whole type in quotes" in caught.value.help
 
 
 @pytest.mark.parametrize("hint", ["Nodes", "list[Latter]"])

@@ -153,9 +153,9 @@ c = C()
         ("x = f'{item}'", "Item.m has no value yet"),
         ("x = {item}", "Item.m has no value yet"),
         ("x = replace(item, n=1)", "Item.m has no value yet"),
-        ("del item.n", "Item.n is deleted"),
-        ("del self.n", "C#0.n is deleted"),
-        ("self.set_later = 1; del self.set_later", "C#0.set_later is deleted"),
+        ("del item.n", "Item.n cannot be deleted"),
+        ("del self.n", "C#0.n cannot be deleted"),
+        ("self.set_later = 1; del self.set_later", "C#0.set_later cannot be deleted"),
     ],
 )
 def test_a_field_of_a_record_that_was_not_set_and_a_deleted_one_are_errors(
