@@ -1,4 +1,4 @@
-"""A constant may be a function or a class: it is known by its name in results, traces and checkpoints."""
+"""A constant may be a function or a class: results, traces and checkpoints have its name."""
 
 from __future__ import annotations
 

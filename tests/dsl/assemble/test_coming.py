@@ -120,7 +120,7 @@ def test_engines_find_the_same_of_roles_that_come_and_go(tmp_path: Path) -> None
             OFFICE.replace("end(self)", "end(self); self.n += 1"),
             "SW208", "Worker#0 does not exist in this state, so Worker#0.n has no value",
         ),
-        (OFFICE.replace("end(self)", "end(self); end(self)"), "SW208", "Worker#0 does not exist in this state"),
+        (OFFICE.replace("end(self)", "end(self); end(self)"), "SW208", "Worker#0 does not exist"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_an_error_and_no_verdict(

@@ -294,9 +294,7 @@ def test_a_step_that_asks_for_more_than_the_state_is_refused(
     for name in ("asks", "asks_late"):
         sys.modules.pop(name, None)
 
-    with pytest.raises(
-        SpecError, match=r"asks.*\.py:\d+.*SW104 A step or a property reads more"
-    ):
+    with pytest.raises(SpecError, match=r"asks.*\.py:\d+.*SW104 A step or a property reads more"):
         check("spec.py", engine=engine)
 
 
@@ -329,7 +327,9 @@ def test_a_search_is_not_resumed_by_a_spec_that_asks_for_more_than_files(folder:
         saved: dict[str, Any] = {"engine": "native", "checkpoint": "saved", "checkpoint_every": 0.0}
         check("spec.py", max_depth=2, **saved)
 
-        with pytest.raises(RunError, match=r"(?s)SW341 It is unknown whether.*reads more than files: "):
+        with pytest.raises(
+            RunError, match=r"(?s)SW341 It is unknown whether.*reads more than files: "
+        ):
             check("spec.py", resume=True, **saved)
 
 
