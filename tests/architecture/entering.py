@@ -48,8 +48,8 @@ ENTERS: dict[str, str] = {
     "checker/history/commands": (
         "Model dsl/binding dsl/library dsl/loader dsl/mutants dsl/state behaviours "
         "commands/arguments contract history/certify history/collect history/data history/decide "
-        "history/errors history/explain history/formats library machine report traces "
-        "verdict"
+        "history/errors history/explain history/formats history/objects library machine report "
+        "traces verdict"
     ),
     "checker/history/decide": (
         "dsl/library history/certify history/clock history/data history/errors history/recorded"
@@ -57,6 +57,10 @@ ENTERS: dict[str, str] = {
     "checker/history/decide/kernels": "history/data machine",
     "checker/history/explain": "dsl/errors dsl/library history/clock history/data history/decide",
     "checker/history/formats": "dsl/files history/clock history/data history/errors",
+    "checker/history/objects": (
+        "Model dsl/state dsl/values conform/values engines history/errors history/formats states "
+        "verdict"
+    ),
     "checker/liveness": (
         "Model dsl/assemble dsl/state dsl/values contract engines machine native states verdict"
     ),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from statewalk.checker.commands.arguments import argument
 from statewalk.checker.contract.options import read_count, read_seconds
-from statewalk.checker.history.commands import collect, from_trace
+from statewalk.checker.history.commands import collect, from_trace, objects
 from statewalk.checker.history.errors import HistoryError, Undecided, no_access
 from statewalk.checker.machine import streams
 from statewalk.checker.machine.files import write_text
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _PLACE = "Give another place with --{} FILE."
 FORMATS = ("jsonl", "viper", "edn", "polysi", "dbcop", "cobra")
 WRITTEN = ("jsonl", "edn")
+OF_OBJECTS = ("log",)
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -57,7 +58,7 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "file", type=Path, metavar="FILE", help="a history file or log folder, or a folder of those"
     )
     check.add_argument("--level", choices=tuple(LEVELS), help="check this level only")
-    _add_format(check)
+    _add_format(check, *OF_OBJECTS)
     check.add_argument(
         "--clock-error",
         type=argument(_time_units),
@@ -90,6 +91,7 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         help="look only at what reads, sessions and times show: quick; a violation found is one, "
         "otherwise nothing is decided (exit code 3)",
     )
+    objects.add_options(check)
     several = check.add_argument_group("a folder of histories")
     several.add_argument("--jobs", type=argument(read_count), metavar="N", help="processes")
     check.set_defaults(run=run_check)
@@ -107,10 +109,10 @@ def _add_convert(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     convert.set_defaults(run=run_convert)
 
 
-def _add_format(parser: argparse.ArgumentParser) -> None:
+def _add_format(parser: argparse.ArgumentParser, *of_objects: str) -> None:
     parser.add_argument(
         "--format",
-        choices=("auto", *FORMATS),
+        choices=("auto", *FORMATS, *of_objects),
         default="auto",
         help="the format of FILE; auto recognises it by its content",
     )
@@ -143,6 +145,8 @@ def _time_units(text: str) -> float:
 
 def run_check(args: argparse.Namespace) -> int:
     """Check a history, or a folder of them, and report; the exit code."""
+    if args.object:
+        return objects.run(args)
     from statewalk.checker.history.certify.replay import Mismatch
     from statewalk.checker.history.commands import many
     from statewalk.checker.history.decide.check import Options

@@ -1,0 +1,195 @@
+"""`statewalk history check --object`: operations on one object, against a spec of it."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from statewalk.checker.history.errors import HistoryError, no_access
+from statewalk.checker.machine import streams
+from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, INTERNAL, MISTAKE, VIOLATED
+from statewalk.dsl.errors import StatewalkError, one_line, printable
+
+if TYPE_CHECKING:
+    from statewalk.checker.history.objects.deciding import Verdict
+    from statewalk.checker.history.objects.explain import Explanation
+    from statewalk.checker.history.objects.operations import Operations
+    from statewalk.checker.history.objects.spec import Object
+
+ORDERS = ("real-time", "sessions")
+_PLACE = "Give another place with --{} FILE."
+_ENDINGS = (".edn", ".jsonl", ".log", ".txt")
+# What the exit code tells of many files: the first of these that there is.
+_WORST = (INTERNAL, VIOLATED, MISTAKE, INCONCLUSIVE, HOLDS)
+_WORDS = {
+    HOLDS: "holds",
+    VIOLATED: "violated",
+    MISTAKE: "unreadable",
+    INCONCLUSIVE: "undecided",
+    INTERNAL: "internal error",
+}
+
+
+def add_options(check: argparse.ArgumentParser) -> None:
+    """Add the options of a check against an object."""
+    group = check.add_argument_group("a history of operations on one object")
+    group.add_argument(
+        "--object",
+        metavar="SPEC",
+        help="check that the history is linearizable: a spec whose actions are the operations, or "
+        "one of the library's objects, such as register, kv, queue, lock",
+    )
+    group.add_argument(
+        "--order",
+        choices=ORDERS,
+        default=ORDERS[0],
+        help="which order counts: of real time (linearizable, the default) or of each client "
+        "(sequentially consistent)",
+    )
+    group.add_argument(
+        "--set", action="append", default=[], dest="settings", metavar="NAME=VALUE",
+        help="give a constant of the object a value; repeatable",
+    )  # fmt: skip
+    group.add_argument(
+        "--nil",
+        choices=("value", "unknown"),
+        default="value",
+        help="what an answer of nil says: nil (the default), or nothing, as in Knossos",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check a history, or each file of a folder, and report; the exit code."""
+    _refuse_others(args)
+    if args.file.is_dir():
+        return _run_folder(args)
+    try:
+        return _checked(args, args.file)[0]
+    except OSError as error:
+        streams.warn(f"{no_access(error, args.file)}\n")
+        return MISTAKE
+
+
+def _refuse_others(args: argparse.Namespace) -> None:
+    """Raise HistoryError[SW709] for options about transactions."""
+    about = ("level", "certain", "clock_error", "dot", "mermaid", "initial", "jobs")
+    given = [name for name in about if getattr(args, name)]
+    given += ["heuristic"] * (args.heuristic != "off")
+    if given:
+        raise HistoryError(
+            f"--{given[0].replace('_', '-')} is for histories of transactions",
+            source=str(args.file),
+            expected="--object without it",
+            code="SW709",
+        )
+    if args.file.is_dir() and (args.svg or args.json):
+        raise HistoryError(
+            "--svg and --json are for one history", source=str(args.file), expected="one of them",
+            code="SW709",
+        )  # fmt: skip
+
+
+def _run_folder(args: argparse.Namespace) -> int:
+    files = sorted(f for f in args.file.rglob("*") if f.suffix in _ENDINGS and f.is_file())
+    if not files:
+        expected = f"files that end in {', '.join(_ENDINGS)}"
+        raise HistoryError("no history", source=str(args.file), expected=expected, code="SW709")
+    codes = []
+    for file in files:
+        said = ""
+        try:
+            code, said = _checked(args, file, quiet=True)
+        except (StatewalkError, OSError) as error:
+            code, said = MISTAKE, str(error).partition("\n")[0]
+        codes.append(code)
+        name = file.relative_to(args.file)
+        streams.say(printable(one_line(f"{_WORDS[code]:<10} {name}  {said}")) + "\n")
+    counts = Counter(codes)
+    told = ", ".join(f"{counts[code]} {_WORDS[code]}" for code in _WORST if counts[code])
+    streams.say(f"{len(files)} histories: {told}\n")
+    return next(code for code in _WORST if code in counts)
+
+
+def _checked(args: argparse.Namespace, file: Path, *, quiet: bool = False) -> tuple[int, str]:
+    """Check one file; the exit code, and a few words."""
+    from statewalk.checker.history.objects.deciding import decide
+    from statewalk.checker.history.objects.explain import explained
+    from statewalk.checker.history.objects.reading import read_operations
+    from statewalk.checker.history.objects.witness import NoWitness
+    from statewalk.checker.machine.limits import Interruptions
+    from statewalk.checker.machine.watch import CutShort, Watchdog, interruptible
+
+    limit = None if math.isinf(args.timeout) else args.timeout
+    found: Explanation | None = None
+    try:
+        with Interruptions(), Watchdog(limit, None, "reading the history"):
+            history = read_operations(file, args.format)
+            object = _object(args)
+            with interruptible("checking the history"):
+                verdict = decide(object, history, args.order, args.timeout)
+        if verdict.failing is not None and not quiet:
+            with Interruptions():
+                found = explained(object, verdict.failing, args.order)
+    except CutShort as end:
+        if end.reason != "time":
+            raise
+        if not quiet:
+            streams.warn(f"{file}: undecided within {args.timeout:g} seconds\n")
+        return INCONCLUSIVE, f"within {args.timeout:g} seconds"
+    except NoWitness as error:
+        streams.warn(
+            f"{file}: accepted, but the order found is none: {error}\n"
+            "   This is a bug in statewalk, not in your history. Please report it with the file.\n"
+        )
+        return INTERNAL, str(error)
+    if not quiet:
+        _write(args, object, history, verdict, found)
+    code = {True: HOLDS, False: VIOLATED, None: INCONCLUSIVE}[verdict.holds]
+    return code, f"{len(history.all)} operations, {verdict.seconds:.2f} s"
+
+
+def _object(args: argparse.Namespace) -> Object:
+    from statewalk.checker.contract.options import read_settings
+    from statewalk.checker.history.objects.spec import Object
+    from statewalk.checker.library import spec_path
+    from statewalk.dsl.loader import load
+
+    name = args.object
+    path = spec_path(f"objects/{name}")
+    path = path if path.endswith(".py") and not Path(name).exists() else spec_path(name)
+    model = load(path, read_settings(args.settings).fixed, optimize=False)
+    return Object(model, nil_is_unknown=args.nil == "unknown")
+
+
+def _write(
+    args: argparse.Namespace,
+    object: Object,
+    history: Operations,
+    verdict: Verdict,
+    found: Explanation | None,
+) -> None:
+    from statewalk.checker.history.objects import drawing, report
+    from statewalk.checker.machine.files import write_text
+
+    if args.json == "-":
+        streams.out().write(printable(report.as_json(object, history, verdict, found)) + "\n")
+    else:
+        streams.out().write(printable(report.text(object, history, verdict, found)))
+        if args.json:
+            text = report.as_json(object, history, verdict, found) + "\n"
+            write_text(Path(args.json), text, _PLACE.format("json"), named=True)
+    if not args.svg:
+        return
+    part = verdict.failing or verdict.parts[0]
+    if part.outcome is None:
+        streams.warn(f"{args.svg} is not written: nothing is decided\n")
+        return
+    order = [i for i, _ in (found.order if found is not None else part.outcome.order or ())]
+    failed, needed = (None, ()) if found is None else (found.failed, found.needed)
+    title = f"{verdict.condition}: {'holds' if verdict.holds else 'violated'}"
+    title += f", key {part.key}" if part.key else ""
+    text = drawing.svg(title, part.operations, order, failed, needed)
+    write_text(args.svg, text, _PLACE.format("svg"), named=True)

@@ -1,0 +1,144 @@
+"""The verdict on a history: its operations, key by key where the spec allows it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from statewalk.checker.history.errors import Undecided
+from statewalk.checker.history.objects.operations import ABSENT, Operations
+from statewalk.checker.history.objects.search import MOST, Outcome, Search
+from statewalk.checker.history.objects.sessions import SessionSearch
+from statewalk.checker.history.objects.spec import Bound, Object
+from statewalk.checker.history.objects.witness import execute
+from statewalk.checker.states.shortening import text_of
+from statewalk.dsl.values.stored import freeze
+
+Order = Literal["real-time", "sessions"]
+CONDITIONS: dict[Order, str] = {
+    "real-time": "linearizable",
+    "sessions": "sequentially consistent",
+}
+_FIRST = 1000  # configurations of each key before any is looked at longer
+_MORE = 4
+
+
+@dataclass
+class Part:
+    """The operations of one key (None: of all), and what was found of them."""
+
+    key: str | None
+    operations: list[Bound]
+    outcome: Outcome | None = None
+
+
+@dataclass
+class Verdict:
+    """The verdict: ``holds`` is None where it is undecided. ``failing`` is a part that has no
+    order.
+    """
+
+    order: Order
+    parts: list[Part]
+    holds: bool | None = None
+    failing: Part | None = None
+    seconds: float = 0.0
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def condition(self) -> str:
+        """Return what was asked."""
+        return CONDITIONS[self.order]
+
+    @property
+    def configurations(self) -> int:
+        """Return how many configurations were looked at."""
+        return sum(p.outcome.configurations for p in self.parts if p.outcome is not None)
+
+
+def decide(
+    of: Object, history: Operations, order: Order = "real-time", timeout: float = math.inf
+) -> Verdict:
+    """Return whether a history is what the object allows.
+
+    Raises:  HistoryError for an operation that the spec does not have; NoWitness for a mistake
+             of ours.
+    """
+    began = time.monotonic()
+    bound = of.bind(history)
+    parted = order == "real-time" and of.by_key
+    verdict = _decided(of, bound, order, parted, began + timeout)
+    if parted and verdict.holds is not None and (shared := _shared(of, verdict.parts)):
+        verdict = _decided(of, bound, order, False, began + timeout)
+        verdict.notes.append(f"not parted by key: operations of several keys share {shared}")
+    for part in verdict.parts if verdict.holds else ():
+        if part.outcome is not None and part.outcome.order is not None:
+            places = [i for i, _ in part.outcome.order]
+            execute(of.model, part.operations, places, by_client=order == "sessions")
+    of.model.look_outside()
+    verdict.seconds = time.monotonic() - began
+    return verdict
+
+
+def _decided(
+    of: Object, bound: Sequence[Bound], order: Order, parted: bool, deadline: float
+) -> Verdict:
+    parts = parts_of(bound) if parted else [Part(None, [*bound])]
+    kind = Search if order == "real-time" else SessionSearch
+    open_ = [(part, kind(part.operations, of)) for part in parts]
+    verdict, budget = Verdict(order, parts), _FIRST
+    while open_:
+        later = []
+        for part, search in open_:
+            if search.configurations > MOST:
+                verdict.notes.append(f"undecided after {MOST} configurations")
+                return verdict
+            try:
+                part.outcome = search.run(deadline, budget)
+            except Undecided:
+                return verdict
+            if part.outcome is None:
+                later.append((part, search))
+            elif part.outcome.order is None:
+                verdict.holds, verdict.failing = False, part
+                return verdict
+        open_, budget = later, budget * _MORE
+    verdict.holds = True
+    return verdict
+
+
+def parts_of(bound: Sequence[Bound]) -> list[Part]:
+    """Return the operations of each key."""
+    parts: dict[str, Part] = {}
+    for b in bound:
+        key = "" if b.key is ABSENT else text_of(freeze(b.key))
+        parts.setdefault(key, Part(key, [])).operations.append(b)
+    return list(parts.values())
+
+
+def _shared(of: Object, parts: Sequence[Part]) -> str:
+    """Return a field that operations of one key write and those of another one look at; empty
+    where there is none, so that each key is an object of its own.
+    """
+    for part in parts:
+        for b in part.operations:
+            if b.kind.call not in of.touched:  # the search had no need of it
+                of.after(of.first[0], b.kind)
+    seen: dict[tuple[object, ...], str] = {}
+    writer: dict[tuple[object, ...], str] = {}
+    for part in parts:
+        for call in {b.kind.call for b in part.operations}:
+            reads, writes = of.touched.get(call, (set(), set()))
+            for path in writes:
+                if writer.setdefault(path, part.key or "") != part.key:
+                    return of.show_path(path)
+            for path in reads | writes:
+                if seen.setdefault(path, part.key or "") != part.key:
+                    seen[path] = _SEVERAL
+    return next((of.show_path(p) for p, key in writer.items() if seen[p] not in (key,)), "")
+
+
+_SEVERAL = "\0"

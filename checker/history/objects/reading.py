@@ -1,0 +1,264 @@
+"""Readers of recorded operations: Jepsen's EDN and its log, and our JSON Lines."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+from statewalk.checker.history.errors import HistoryError
+from statewalk.checker.history.formats.edn import EdnError, Name, Reader, Unordered
+from statewalk.checker.history.objects.operations import ABSENT, Operation, Operations, Status
+from statewalk.dsl.files import decoded, read_text
+
+FORMATS = ("jsonl", "edn", "log")
+_ENDS: dict[str, Status] = {"ok": "ok", "fail": "fail", "info": "info"}
+_LOG = re.compile(r"INFO\s+jepsen\.util\s+-\s+(\S+)\s+:(\w+)\s+:([\w-]+)\s*(.*)")
+_FIELDS = {"client", "op", "args", "answer", "status", "begin", "end", "key", "event", "id"}
+_EVENTS = "invoke, ok, fail or info"
+
+
+@dataclass(frozen=True)
+class _Event:
+    """An invocation or a completion, in the order of the file."""
+
+    line: int
+    kind: str
+    client: int | str
+    name: str = ""
+    value: Any = ABSENT
+    key: Any = ABSENT
+    id: Any = ABSENT
+    exact: bool = False
+
+
+def read_operations(path: Path, format: str = "auto") -> Operations:
+    """Return the operations in a file.
+
+    Raises:  HistoryError saying where and what was expected; OSError when it cannot be opened.
+    """
+    try:
+        text = read_text(path)
+    except UnicodeDecodeError as error:
+        raise _wrong(path, f"byte {error.start}", "not UTF-8 text", "a text file") from None
+    if format == "auto":
+        format = _recognised(path, text)
+    if format == "jsonl":
+        found = _from_lines(path, text)
+    else:
+        found = _paired(path, _from_edn(path, text) if format == "edn" else _from_log(path, text))
+    if not found:
+        raise HistoryError(
+            "no operation of a client", source=str(path), expected="at least one", code="SW702"
+        )
+    return Operations(str(path), format, tuple(sorted(found, key=attrgetter("begin", "place"))))
+
+
+def _recognised(path: Path, text: str) -> str:
+    start = text.lstrip()
+    if _LOG.search(text[:10_000]):
+        return "log"
+    if start.startswith('{"'):
+        return "jsonl"
+    if start[:1] in ("{", "[", "(", "#", ";"):
+        return "edn"
+    expected = "JSON Lines, EDN or a log of Jepsen (docs/reference/object-histories.md)"
+    raise HistoryError(
+        "not a format of operations", source=str(path), expected=expected, code="SW705"
+    )
+
+
+def _wrong(path: Path, where: str, what: str, expected: str) -> HistoryError:
+    return HistoryError(what, source=str(path), where=where, expected=expected)
+
+
+def _paired(path: Path, events: Iterator[_Event]) -> list[Operation]:
+    """Return the operations of events, with places in their order as times."""
+    found: list[Operation] = []
+    open_: dict[Any, tuple[int, _Event]] = {}
+    for time, event in enumerate(events):
+        of = event.client if event.id is ABSENT else (event.client, event.id)
+        where = f"line {event.line}"
+        if event.kind == "invoke":
+            if of in open_:
+                raise _wrong(
+                    path,
+                    where,
+                    f"client {event.client} invokes while its operation of line "
+                    f"{open_[of][1].line} is open",
+                    "its completion first, or an id for each of several at once",
+                )
+            open_[of] = (time, event)
+            continue
+        if event.kind not in _ENDS:
+            raise _wrong(path, where, f"an event of type {event.kind!r}", _EVENTS)
+        if of not in open_:
+            if event.kind == "info":
+                continue  # a note of the test about itself
+            said = f"client {event.client} completes what it did not invoke"
+            raise _wrong(path, where, said, "an invocation before")
+        begin, invoked = open_.pop(of)
+        if event.name and event.name != invoked.name:
+            said = f"{event.name} completes {invoked.name} of line {invoked.line}"
+            raise _wrong(path, where, said, "an operation of the same name")
+        status = _ENDS[event.kind]
+        found.append(_made(begin, invoked, status, None if status == "info" else time, event))
+    found += [_made(begin, invoked, "info", None, None) for begin, invoked in open_.values()]
+    return found
+
+
+def _made(
+    begin: float, invoked: _Event, status: Status, end: float | None, event: _Event | None
+) -> Operation:
+    told = event.value if event is not None and status == "ok" else ABSENT
+    return Operation(
+        invoked.client, invoked.name, status, begin, end, invoked.line,
+        event.line if event else 0, invoked.value, told, invoked.key, invoked.exact,
+    )  # fmt: skip
+
+
+# -- Jepsen --------------------------------------------------------------------------------------
+
+
+def _from_edn(path: Path, text: str) -> Iterator[_Event]:
+    breaks = [i for i, c in enumerate(text) if c == "\n"]
+    reader = Reader(text)
+    try:
+        while reader.more():
+            at = reader.at
+            if text[at] in "[(":  # one vector or list of all
+                reader.at += 1
+                while reader.skip() < len(text) and text[reader.at] not in "])":
+                    line = bisect_right(breaks, reader.at) + 1
+                    yield from _of_client(path, reader.value(), line)
+                reader.at += 1
+            else:
+                yield from _of_client(path, reader.value(), bisect_right(breaks, at) + 1)
+    except EdnError as error:
+        line = bisect_right(breaks, error.at) + 1
+        raise _wrong(
+            path, f"line {line}", f"not EDN: {error}", "maps, one per line or in one vector"
+        ) from None
+
+
+def _of_client(path: Path, entry: Any, line: int) -> Iterator[_Event]:
+    """Yield the event in a map; none where it is not a client's."""
+    where = f"line {line}"
+    if not isinstance(entry, dict):
+        raise _wrong(path, where, f"{entry!r:.60} is no map", "{:process 0, :type :invoke, ...}")
+    process, name = entry.get(":process"), entry.get(":f")
+    if isinstance(process, Name):
+        return  # :nemesis
+    if not isinstance(process, int) or not isinstance(name, str):
+        raise _wrong(
+            path, where, f":process {process!r:.40}, :f {name!r:.40}", "a number and a keyword"
+        )
+    value = plain(path, where, entry.get(":value"))
+    key = plain(path, where, entry[":key"]) if ":key" in entry else ABSENT
+    yield _Event(line, _bare(str(entry.get(":type"))), process, _bare(name), value, key)
+
+
+def _from_log(path: Path, text: str) -> Iterator[_Event]:
+    for number, line in enumerate(text.splitlines(), 1):
+        found = _LOG.search(line)
+        if found is None or found[1].startswith(":"):
+            continue  # of the nemesis, or of the program
+        where = f"line {number}"
+        try:
+            value = Reader(found[4]).value() if found[4].strip() else None
+        except EdnError as error:
+            raise _wrong(path, where, f"not EDN: {error}", "a value") from None
+        client = int(found[1]) if found[1].isdecimal() else found[1]
+        yield _Event(number, found[2], client, _bare(found[3]), plain(path, where, value))
+
+
+def _bare(name: str) -> str:
+    return name.removeprefix(":").replace("-", "_")
+
+
+def plain(path: Path, where: str, value: Any) -> Any:
+    """Return a value of EDN as specs have it: keywords are strings, sets frozensets."""
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, str):
+        return value[1:] if isinstance(value, Name) and value[0] == ":" else str(value)
+    if isinstance(value, Unordered):
+        return frozenset(_hashable(plain(path, where, one)) for one in value)
+    if isinstance(value, list):
+        return [plain(path, where, one) for one in value]
+    if isinstance(value, dict):
+        return {_hashable(plain(path, where, k)): plain(path, where, v) for k, v in value.items()}
+    raise _wrong(path, where, f"the value {value}", "no fraction: specs have none")
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(map(_hashable, value)) if isinstance(value, list) else value
+
+
+# -- ours ----------------------------------------------------------------------------------------
+
+
+def _from_lines(path: Path, text: str) -> list[Operation]:
+    """Return the operations of JSON Lines: each a line with times, or one for each event."""
+    whole: list[Operation] = []
+    events: list[_Event] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        where = f"line {number}"
+        try:
+            record = decoded(line)
+        except (ValueError, RecursionError) as error:
+            raise _wrong(path, where, f"not JSON: {error}", "an object") from None
+        if not isinstance(record, dict):
+            raise _wrong(path, where, "no object", "an operation")
+        if "statewalk-operations" in record:
+            continue
+        if unknown := sorted(record.keys() - _FIELDS):
+            raise _wrong(path, where, f"unknown field {unknown[0]!r}", ", ".join(sorted(_FIELDS)))
+        if not isinstance(record.get("client"), int | str):
+            raise _wrong(path, where, "no client", "a number or a string as client")
+        if "event" in record:
+            events.append(_event(path, number, record))
+        else:
+            whole.append(_whole(path, number, record))
+    if events and whole:
+        said = "operations with times among events in order"
+        raise _wrong(path, f"line {whole[0].place}", said, "one of the two throughout")
+    return whole or _paired(path, iter(events))
+
+
+def _event(path: Path, number: int, record: dict[str, Any]) -> _Event:
+    invoked = record["event"] == "invoke"
+    if not isinstance(record.get("op", ""), str) or (invoked and not record.get("op")):
+        raise _wrong(path, f"line {number}", "no op", "the name of an action as op")
+    value = record.get("args", []) if invoked else record.get("answer", ABSENT)
+    return _Event(
+        number, str(record["event"]), record["client"], record.get("op", ""), value,
+        record.get("key", ABSENT), record.get("id", ABSENT), exact=True,
+    )  # fmt: skip
+
+
+def _whole(path: Path, number: int, record: dict[str, Any]) -> Operation:
+    where, status, times = f"line {number}", record.get("status", "ok"), []
+    if not isinstance(record.get("op"), str):
+        raise _wrong(path, where, "no op", "the name of an action as op")
+    if status not in _ENDS:
+        raise _wrong(path, where, f"status {status!r}", "ok, fail or info")
+    for name in ("begin", "end"):
+        time = record.get(name)
+        if time is not None and type(time) not in (int, float):
+            raise _wrong(path, where, f"{name} {time!r:.40}", "a number")
+        times.append(time)
+    begin, end = times
+    if begin is None or (end is None) != (status == "info") or (end is not None and end < begin):
+        expected = "begin, and an end that is no earlier; an info operation has no end"
+        raise _wrong(path, where, "times that are no interval", expected)
+    return Operation(
+        record["client"], record["op"], status, begin, end, number, 0,
+        record.get("args", []), record.get("answer", ABSENT), record.get("key", ABSENT), True,
+    )  # fmt: skip
