@@ -174,6 +174,44 @@ WALKS = (
         slow=True,
     ),
     Walk(
+        "docs/how-to/objects.md",
+        (
+            Step(
+                '{"client": "ann", "op": "enqueue"',
+                ("linearizable: violated",),
+                1,
+                file="twice.jsonl",
+                then="statewalk history check twice.jsonl --object queue",
+            ),
+            Step(
+                '{"client": "ann", "event"',
+                ("1 of unknown outcome",),
+                file="killed.jsonl",
+                then="statewalk history check killed.jsonl --object queue",
+            ),
+            Step(
+                "statewalk history check twice.jsonl --object queue --svg",
+                ("fits nowhere", "(client eve, line 4): it returns 'job 2'"),
+                1,
+                writes="twice.svg",
+            ),
+            Step("statewalk history check killed.jsonl", ("linearizable: holds",)),
+            Step(
+                "from statewalk import State",
+                ("7 distinct states",),
+                3,
+                file="at_least_once.py",
+                then="statewalk check at_least_once.py --max-depth 3",
+            ),
+            Step("statewalk history check twice.jsonl --object at_least", ("holds",)),
+            Step(
+                "statewalk history check twice.jsonl --object queue --order",
+                ("sequentially consistent: violated",),
+                1,
+            ),
+        ),
+    ),
+    Walk(
         "docs/reference/history-format.md",
         (
             Step(
@@ -274,6 +312,10 @@ NOT_RUN = {
         "statewalk check kafka_transactions.fizz": "the reader's own file",
         "statewalk convert kafka_transactions.fizz": "the reader's own file",
         "# check [": _FORM,
+    },
+    "docs/how-to/objects.md": {
+        "dequeue() →": "compared in tests/checker/history/objects/test_command.py",
+        "statewalk history check logs/": "a folder of the reader's",
     },
     "docs/how-to/histories.md": {
         "pip install": _INSTALLS,

@@ -25,8 +25,8 @@ from tests.places import ROOT
 MOST_LINES = 50  # in which a word may stand unexplained
 PYTHONS = (builtins, str, list, dict, set, bytes, ast, typing, argparse.ArgumentParser)
 LIBRARIES = """
-argparse array attr cls column dataclasses dtype flatnonzero func ids itertools metavar monotonic
-namespace numpy ops orelse pathlib parser stat stdout stream suppress token tolist uint
+argparse array attr cls column dataclasses dtype flatnonzero func ids itertools math metavar
+monotonic namespace numpy ops orelse pathlib parser stat stdout stream suppress token tolist uint
 """
 PLAIN = """
 about act after again alike annotation answer apply around ask asked back batch before begin begun

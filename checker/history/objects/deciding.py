@@ -91,7 +91,7 @@ def _decided(
     open_ = [(part, kind(part.operations, of)) for part in parts]
     verdict, budget = Verdict(order, parts), _FIRST
     while open_:
-        later = []
+        going = []
         for part, search in open_:
             if search.configurations > MOST:
                 verdict.notes.append(f"undecided after {MOST} configurations")
@@ -101,11 +101,11 @@ def _decided(
             except Undecided:
                 return verdict
             if part.outcome is None:
-                later.append((part, search))
+                going.append((part, search))
             elif part.outcome.order is None:
                 verdict.holds, verdict.failing = False, part
                 return verdict
-        open_, budget = later, budget * _MORE
+        open_, budget = going, budget * _MORE
     verdict.holds = True
     return verdict
 

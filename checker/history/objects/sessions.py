@@ -7,6 +7,7 @@ all: nothing is parted.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 
@@ -121,10 +122,11 @@ class SessionSearch:
     def _next(self, done: int, used: int, state: int) -> Iterator[_Child]:
         """Yield what can be next, the likely ones at the front."""
         first: dict[tuple[int | str | None, int], int] = {}
-        for i in self._ready(done, done | used):
+        ready = sorted(self._ready(done, done | used), key=self._end)
+        for i in ready:
             b = self.operations[i]
             of = b.op.client if b.required else None
-            first.setdefault((of, b.kind.number), i)  # of one kind, the first
+            first.setdefault((of, b.kind.number), i)  # of one kind, the one that ends first
         for i in sorted(first.values(), key=self.rank.__getitem__):
             b = self.operations[i]
             for following in self.object.after(state, b.kind):
@@ -132,6 +134,10 @@ class SessionSearch:
                     yield done | 1 << i, used, following, i
                 elif following != state:
                     yield done, used | 1 << i, following, i
+
+    def _end(self, i: int) -> float:
+        end = self.operations[i].op.end
+        return math.inf if end is None else end
 
     def _order(self, number: int) -> tuple[tuple[int, int], ...]:
         chain = []

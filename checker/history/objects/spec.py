@@ -158,8 +158,8 @@ class Object:
         reads, written = self.touched.setdefault(kind.call, (set(), set()))
         for view in runs(lambda script: _Noting(base, script)):
             returned = self._returned(kind, view, state)
-            reads |= view.reads
-            written |= view.writes.keys()
+            reads.update(view.reads)
+            written.update(view.writes)
             if returned is not ABSENT:
                 row = self._layout.changed(self._rows[state], view.writes)
                 yield returned, self._number(row)
