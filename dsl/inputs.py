@@ -26,6 +26,7 @@ from statewalk.dsl.caches import UNSEEN
 from statewalk.dsl.files import MOST_OF_A_TEXT, opened, read_text
 from statewalk.dsl.source.modules import FILES, Loading
 from statewalk.dsl.source.texts import (
+    MISSING,
     file_of,
     imported_modules,
     is_installed,
@@ -81,9 +82,14 @@ def is_begun_here(frame: FrameType | None) -> bool:
     return False
 
 
-_NO_DATA = ("/proc/", "/sys/", "/dev/")  # what these say is of the machine, and of the moment
+# What these say is of the machine, and of the moment; not what is kept in memory.
+_NO_DATA = re.compile(r"/(?:proc|sys|dev)/(?!shm/)").match
 _NOTHING = "/dev/null"
-_NATIVE = ("dbm", "shelve")  # modules of Python that read files in C
+# Modules of Python that read files in C, keep what they read, or find modules in ways of their own.
+_UNTRACED = {
+    "dbm", "shelve", "linecache", "importlib.util", "importlib.machinery", "importlib.abc",
+    "pkgutil", "runpy", "zipimport",
+}  # fmt: skip
 _BY_PYTHON = {"numpy", "PyYAML", "pydantic", "pydantic_core"}
 """Compiled packages that open files in Python, where it can be noticed, or none."""
 _REWRITTEN = "a file that it reads and rewrites"
@@ -91,6 +97,7 @@ Stamp = tuple[int, int, int, int]  # device, number, size, time of the last chan
 _under_way: list[Reading] = []
 _while_run: dict[str, set[str]] = {}  # module → files opened while it ran, which it does only once
 _unseen_while_run: dict[str, set[str]] = {}  # the same of what else it asked for
+_missing_while_run: dict[str, set[str]] = {}  # the same of modules that it looked for in vain
 _sought: set[str] = set()  # files that the author's code opened, or tried to
 _ABSENT = "no file"  # the digest of one that was not found: it would be read once it is there
 
@@ -122,6 +129,7 @@ class Reading:
         self.thread = 0
         self.threads: frozenset[int] = frozenset()  # that there were before
         self.imported: set[str] = set()  # installed modules that were not before
+        self.missing: set[str] = set()  # modules that were looked for and not found
         self.unseen: set[str] = set()  # what else was asked for
 
     def __enter__(self) -> Reading:
@@ -141,6 +149,7 @@ class Reading:
     def inputs(self, loading: Loading) -> dict[str, str]:
         """Return files with hashes and packages with versions that a load used, modules aside."""
         modules, packages, unseen = _imported_by(loading)
+        missing = self.missing.union(*(_missing_while_run.get(file, ()) for file in modules))
         unseen = unseen.union(self.unseen, *(_versions(top)[1] for top in self.imported))
         unseen |= self._rewritten()
         files = {os.path.realpath(f) for f in (modules | self.opened.keys()) - self.written}
@@ -149,7 +158,7 @@ class Reading:
         for file in sorted(files):
             if is_installed(file):
                 continue
-            if file.startswith(_NO_DATA):
+            if _NO_DATA(file):
                 continue
             if os.path.exists(file) and not os.path.isfile(file):
                 unseen.add("what is no regular file")
@@ -162,12 +171,13 @@ class Reading:
                     found[file] = _ABSENT
         # modules outside the spec's folders are compiled by Python itself, without assertions then
         python = {"python -O": str(sys.flags.optimize)} if sys.flags.optimize else {}
+        found |= {f"module {name}": _ABSENT for name in missing - loading.by_name.keys()}
         return found | packages | python | ({UNSEEN: ", ".join(sorted(unseen))} if unseen else {})
 
     def _rewritten(self) -> set[str]:
         """Say whether a file is not what it was when it was opened first: that content is gone."""
         found = {file for file, stamp in self.opened.items() if stamp != _stamp(file)}
-        found = {file for file in found if not file.startswith(_NO_DATA)}
+        found = {file for file in found if not _NO_DATA(file)}
         for module, files in _while_run.items():
             if found & files and module not in FILES:
                 _unseen_while_run.setdefault(module, set()).add(_REWRITTEN)
@@ -205,14 +215,15 @@ def _note(event: str, about: tuple[Any, ...]) -> None:
     if not _under_way:
         _note_in_step(event, about, frame)
         return
-    reading, importing = _under_way[-1], frame.f_code.co_filename.startswith("<frozen importlib")
+    reading, importing = _under_way[-1], frame.f_code.co_filename.startswith(_IMPORTING)
+    by_spec = place_of(frame) is not None
     if get_ident() == reading.thread:
         running = list(_running(frame, reading.frame))
-        by_spec = place_of(frame) is not None
-    elif get_ident() in reading.threads or is_begun_here(frame):
+    elif (get_ident() in reading.threads and not by_spec) or is_begun_here(frame):
         return
     else:  # of the spec
         running = list(_running(sys._current_frames().get(reading.thread), reading.frame))
+        running += _running(frame, None)
         by_spec = not importing
     if any(map(is_installed, running)):
         return  # what an installed module is made of
@@ -235,7 +246,7 @@ def _note(event: str, about: tuple[Any, ...]) -> None:
             file = source_from_cache(file)
         except ValueError:
             return
-    if by_spec and file.startswith(_NO_DATA) and file != _NOTHING:
+    if by_spec and _NO_DATA(file) and file != _NOTHING:
         _note_unseen(file, running)
     if by_spec and event == "open" and mode is None and not os.path.isabs(name):
         _note_unseen("os.open of a relative path", running)  # by a folder that is not told
@@ -275,11 +286,37 @@ def _note_in_step(event: str, about: tuple[Any, ...], frame: FrameType) -> None:
 
 
 def _running(frame: FrameType | None, last: FrameType | None) -> Iterator[str]:
-    """Yield the files of the modules that are being run."""
+    """Yield the files of the modules that are being run, and those of their author's functions.
+
+    What a function of a helper read may be kept there, so that nobody reads it again.
+    """
     while frame is not None and frame is not last:
-        if frame.f_code.co_name == "<module>":
-            yield frame.f_code.co_filename
+        file = frame.f_code.co_filename
+        if frame.f_code.co_name == "<module>" or not (file.startswith("<") or is_installed(file)):
+            yield file
         frame = frame.f_back
+
+
+def _note_missing(module: str) -> None:
+    """Note that the author's code looks for a module that is not found."""
+    if not _under_way or get_ident() != _under_way[-1].thread:
+        return
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None and (
+        frame.f_code.co_filename.startswith(_IMPORTING) or frame.f_code is Loading._import.__code__
+    ):
+        frame = frame.f_back
+    running = list(_running(frame, _under_way[-1].frame))
+    if place_of(frame) is None or any(map(is_installed, running)):
+        return
+    for one in _under_way:
+        one.missing.add(module)
+    for helper in running:
+        if helper not in FILES:
+            _missing_while_run.setdefault(os.path.abspath(helper), set()).add(module)
+
+
+MISSING.append(_note_missing)
 
 
 def _imported_by(loading: Loading) -> tuple[set[str], dict[str, str], set[str]]:
@@ -307,7 +344,7 @@ def _imported_by(loading: Loading) -> tuple[set[str], dict[str, str], set[str]]:
                 seen.add(name)
                 top = name.partition(".")[0]
                 if top in sys.stdlib_module_names:
-                    unseen |= {top} & set(_NATIVE)
+                    unseen |= {name} & _UNTRACED
                     continue
                 found = file_of(name, loading.folder)
                 if found is not None and not is_installed(str(found)):

@@ -10,7 +10,7 @@ import ast
 import importlib.util
 import sys
 import sysconfig
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -82,10 +82,15 @@ class _AuthorsFinder:
     def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """Find a module as Python does."""
         found = PathFinder.find_spec(name, path, target)
-        if found is not None and type(found.loader) is SourceFileLoader:
-            if not is_installed(found.loader.path):
-                found.loader = _FromText(found.loader.name, found.loader.path)
+        if found is None:
+            for note in MISSING:
+                note(name)
+        elif type(found.loader) is SourceFileLoader and not is_installed(found.loader.path):
+            found.loader = _FromText(found.loader.name, found.loader.path)
         return found
+
+
+MISSING: list[Callable[[str], None]] = []  # asked with the name of a module that is not found
 
 
 @contextmanager

@@ -134,6 +134,64 @@ def test_a_helper_is_taken_from_its_text(folder: Path) -> None:
     assert check("spec.py", engine="reference").counts.distinct == 5
 
 
+LOOKS = {
+    "an import": "try:\n    from late import LIMIT\nexcept ImportError:\n    LIMIT = 3",
+    "by its name": "import importlib\ntry:\n    LIMIT = importlib.import_module('late').LIMIT\n"
+    "except ImportError:\n    LIMIT = 3",
+    "by a helper": "from looks import LIMIT",
+}
+
+
+@pytest.mark.parametrize("does", LOOKS.values(), ids=LOOKS)
+def test_a_module_that_is_not_found_belongs_to_it(does: str, folder: Path) -> None:
+    (folder / "../away/looks.py").write_text(LOOKS["an import"])
+    (folder / "spec.py").write_text(SPEC.format(does))
+
+    without = origins()
+    again = origins()
+    (folder / "../away/late.py").write_text("LIMIT = 4")
+    sys.modules.pop("looks", None)
+
+    assert "no file" == without["module late"]
+    assert without == again
+    assert "late.py" in origins()
+
+
+def test_what_a_helper_keeps_belongs_to_each_load(folder: Path) -> None:
+    """What its function read the first time, nobody reads again."""
+    (folder / "data.txt").write_text("3")
+    (folder / "../away/keeps.py").write_text(
+        "import functools\nfrom concurrent.futures import ThreadPoolExecutor\n"
+        "from pathlib import Path\nPOOL = ThreadPoolExecutor()\n"
+        "@functools.cache\ndef limit(name):\n    return int(Path(name).read_text())\n"
+        "def later():\n    return POOL.submit(lambda: int(Path('pool.txt').read_text())).result()"
+    )
+    (folder / "pool.txt").write_text("3")
+    (folder / "spec.py").write_text(SPEC.format("import keeps\nLIMIT = keeps.limit('data.txt')"))
+    first = origins()
+    again = origins()
+    text = "import keeps\nLIMIT = keeps.later()"
+    (folder / "spec.py").write_text(SPEC.format(text))
+
+    assert first == again
+    assert {"data.txt", "pool.txt"} <= origins().keys()
+    sys.modules["keeps"].POOL.shutdown()
+
+
+@pytest.mark.parametrize(
+    "does",
+    [
+        "import linecache\nLIMIT = len(linecache.getline('data.txt', 1))",
+        "from importlib.util import find_spec\nLIMIT = 3 if find_spec('late') is None else 4",
+        "import pkgutil\nLIMIT = len([*pkgutil.iter_modules()])",
+    ],
+)
+def test_a_way_to_a_module_or_line_that_leaves_no_trace_says_so(does: str, folder: Path) -> None:
+    (folder / "spec.py").write_text(SPEC.format(does))
+
+    assert UNSEEN in origins()
+
+
 def test_a_folder_that_moved_is_the_same(tmp_path: Path, folder: Path) -> None:
     (folder / "spec.py").write_text(SPEC.format("from reads import LIMIT"))
     (folder / "data.txt").write_text("3")
