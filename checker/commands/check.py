@@ -74,7 +74,7 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
     """Options that say what is checked, and how far."""
     group = parser.add_argument_group("the search")
     group.add_argument(
-        "--engine", choices=NAMES, default="auto", help="how to search (auto: the fastest able)"
+        "--engine", choices=NAMES, default="auto", help="how to search (auto: the fastest possible)"
     )
     group.add_argument(
         "--property",
@@ -101,10 +101,10 @@ def add_search_options(parser: argparse.ArgumentParser) -> None:
         "--max-memory",
         type=size,
         metavar="SIZE",
-        help="memory to use; more states than fit are kept on disk (4G, 500M)",
+        help="memory to use; more states than fit are kept on disk (e.g. 4G, 500M)",
     )
     group.add_argument(
-        "--timeout", type=seconds, metavar="S", help="stop after this time (90, 10m, 2h)"
+        "--timeout", type=seconds, metavar="S", help="stop after this time (e.g. 90, 10m, 2h)"
     )
     group.add_argument(
         "--threads",

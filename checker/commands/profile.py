@@ -40,7 +40,7 @@ def add_parser(subparsers: Any) -> None:
         "--timeout",
         type=argument(read_seconds),
         metavar="S",
-        help="stop after so long (90, 10m, 2h)",
+        help="stop after this time (e.g. 90, 10m, 2h)",
     )
     parser.add_argument(
         "--threads",

@@ -129,7 +129,7 @@ def _add_timeout(parser: argparse.ArgumentParser, covers: str) -> None:
         type=argument(read_seconds),
         default=math.inf,
         metavar="S",
-        help=f"give up after this time (90, 10m, 2h){covers}",
+        help=f"give up after this time (e.g. 90, 10m, 2h){covers}",
     )
 
 
