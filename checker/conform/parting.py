@@ -62,7 +62,8 @@ class Candidate:
         said = " ".join(f"{refused.action} {refused.why}" for refused in self.refused)
         words = set(re.findall(r"\w+(?:#\d+)?", said))
         named = [name for name in self.content if {*name.split(".")} <= words]
-        return [(name, self.content[name]) for name in dict.fromkeys([*named, *self.lately])]
+        lately = [name for name in self.lately if name in self.content]  # others are gone
+        return [(name, self.content[name]) for name in dict.fromkeys([*named, *lately])]
 
 
 @dataclass(frozen=True)

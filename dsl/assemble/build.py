@@ -273,9 +273,7 @@ def _reached(domain: Domain, reach: Reach) -> bool:
     """Return whether a field can be changed by who gets hold of so much of it."""
     if reach is Reach.ELEMENTS and domain.kind != "scalar":
         return domain.element is None or domain.element.may_contain
-    if reach in (Reach.ELEMENTS, Reach.CONTENT):
-        return domain.may_contain
-    return reach is Reach.ANYTHING
+    return reach is not Reach.NOTHING and domain.may_contain
 
 
 def _hints(tree: SpecTree, cls: type, mistakes: Mistakes) -> dict[str, Any]:

@@ -407,3 +407,20 @@ def test_each_way_of_the_last_step_is_judged(tmp_path: Path) -> None:
 
     assert ("ok",) == crossing.broken
     assert ["M#0.v", "M#0.w"] == [change.place for change in crossing.ends]
+
+
+@pytest.mark.parametrize("small", ["(m.limit, m.n) != (9, 9)", "m.limit != 9 and m.n != 9"])
+def test_a_parameter_is_none_of_the_fields_compared(
+    small: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """However a property reads it."""
+    spec = tmp_path / "spec.py"
+    spec.write_text(
+        "from statewalk import Constant, State, action, always\nLIMIT: Constant[int] = 1\n"
+        "class M(State):\n    limit: int = LIMIT\n    n: int = 0\n"
+        "    @action\n    def go(self) -> None:\n        self.n = 1 - self.n\n"
+        f"m = M()\n@always\ndef small() -> bool:\n    return {small}\n"
+    )
+
+    main(["compare", str(spec), "--vary", "LIMIT=1,2"])
+    assert "Every behaviour of LIMIT=2 is one of LIMIT=1" in capsys.readouterr().out

@@ -300,3 +300,23 @@ def test_each_behaviour_violates_something_else(tmp_path: Path) -> None:
         found.json["violated"], found.json["violated_one_of"],
     )  # fmt: skip
     assert found.report.startswith("VIOLATED not_b or not_c  after 1 event: one of them")
+
+
+def test_fields_that_changed_lately_may_be_gone(tmp_path: Path) -> None:
+    """A state of many fields is shown by those that changed lately; a role may have ended since."""
+    fields = "abcdefghij"
+    (tmp_path / "spec.py").write_text(
+        "from statewalk import Role, State, action, end, instances, require\n"
+        "class Item(Role, at_most=1):\n    v: int = 0\n"
+        "    @action\n    def bump(self) -> None:\n        require(self.v == 0)\n"
+        "        self.v = 1\n"
+        "    @action\n    def stop(self) -> None:\n        end(self)\n"
+        "class M(State):\n"
+        + "".join(f"    {name}: int = 0\n" for name in fields)
+        + "    @action\n    def make(self) -> None:\n        require(not instances(Item))\n"
+        "        Item()\n" + "".join(f"        self.{name} = 1\n" for name in fields) + "m = M()\n"
+    )
+    log = tmp_path / "log.jsonl"
+    log.write_text('{"action": "make"}\n' + '{"action": "stop"}\n' * 2)
+
+    assert 1 == main(["conform", str(tmp_path / "spec.py"), str(log)])
