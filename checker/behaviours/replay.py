@@ -17,7 +17,7 @@ from statewalk.checker.refinement.in_a_check import why_not_refused
 from statewalk.checker.states.content import Content, constants_of, content_of, short_names
 from statewalk.checker.states.diff import Change, alike_state, by_names, changes
 from statewalk.checker.states.shortening import place
-from statewalk.checker.traces.reading import load_trace
+from statewalk.checker.traces.reading import check_constants, load_trace
 from statewalk.checker.traces.trace import Trace, TraceStep, said_of, take_step, truths
 from statewalk.checker.verdict.evidence import raised_in
 from statewalk.checker.verdict.guards import guard_of
@@ -92,6 +92,7 @@ def model_for(trace: Trace, spec: str | None, *, listed: bool = False) -> Model:
             help="Name it with --spec, or run the command where the check ran." + at,
         )
     try:
+        check_constants(trace)
         return load(path, trace.constants, listed=listed)
     except StatewalkError as error:
         if error.code == "SW301":

@@ -78,3 +78,13 @@ def test_a_search_with_a_function_is_resumed(capsys: pytest.CaptureFixture[str])
 def test_a_function_is_given_by_its_name() -> None:
     assert 0 == main(["check", "s.py", "--set", "F=three"])
     assert 1 == main(["check", "s.py", "--set", "F=nine"])
+
+
+def test_a_trace_with_a_function_without_a_name_says_so(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("s.py").write_text(SPEC.replace("F=nine", "F=lambda: 9"))
+    assert 1 == main(["check", "s.py", "--config", "more", "--out", "run"])
+
+    assert 2 == main(["replay", "run/small.trace.json"])
+    assert "SW405 The trace does not have the value of F, which was" in capsys.readouterr().err
