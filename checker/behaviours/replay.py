@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from statewalk.dsl.view import State
 
 
+# Traces of comparisons and logs: they show steps, and no property.
+_STEPS_ALONE = {"beside", "conform", "followed", "only", "refinement", "step"}
 _BUILT_IN = {"deadlock": DEADLOCK, "error": NO_ERROR, "assertion": ASSERTION}
 
 
@@ -159,7 +161,7 @@ def _replay(trace: Trace, model: Model) -> Replay:
     if why:
         why = f"every step happens again, but {why}"
         return Replay(trace, model.path, trace.length, why, (), changed, False)
-    known = None if trace.error_type else True
+    known = None if trace.error_type or _shows_steps(trace, model) else True
     happened = replace(
         trace, initial=start, steps=tuple(steps), error=error, truths=truths(model, states),
         names=short_names(model),
@@ -310,6 +312,12 @@ def _told(error: BaseException | None) -> str:
     return f"{type(error).__name__}: {error}"
 
 
+def _shows_steps(trace: Trace, model: Model) -> bool:
+    """Return whether a trace is about no property of the spec."""
+    named = any(prop.name == trace.property for prop in model.properties)
+    return trace.property in _STEPS_ALONE and trace.of_kind.witness and not named
+
+
 def _why_no_more(
     trace: Trace, model: Model, states: list[State], raised: BaseException | None
 ) -> str:
@@ -338,6 +346,8 @@ def _why_no_more(
         stuck = all(guard_of(model, a, state, values=False) for a in model.actions if not a.fault)
         return "" if stuck and not terminal else f"{trace.property} holds at the end"
     prop = next((p for p in model.properties if p.name == trace.property), None)
+    if _shows_steps(trace, model):
+        return ""
     if prop is None or prop.kind != trace.kind:
         known = [p.name for p in model.properties if p.kind == trace.kind]
         return f"the spec has no such {trace.property}. {did_you_mean(trace.property, known)}"

@@ -236,7 +236,7 @@ def _end(replay: Replay) -> str:
     trace = replay.trace
     if trace.error_type:
         return f"; {trace.error_type} is raised again"
-    if trace.of_kind.witness:
+    if trace.of_kind.witness and replay.still:
         return f"; {trace.property} is reached again"
     if replay.still:
         return f"; {trace.property} is violated again"
