@@ -219,7 +219,11 @@ def _transaction(
     if value is None and begun is not None:  # an invocation has no results
         value = begun[0].get(":value")
     if not isinstance(value, list):
-        raise build.fail(f":value is {value!r}", where, f"a vector of {_OP}")
+        raise build.fail(
+            f":value is {value!r}",
+            where,
+            f"a vector of {_OP}; operations on one object are checked with --object",
+        )
     if told and begun is not None and not _completes(begun[0].get(":value"), value):
         raise build.fail(
             f"the completion of line {begun[1]} has other operations", where,

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from statewalk.checker.history.errors import Undecided
 from statewalk.checker.history.objects.deciding import Order, Part
 from statewalk.checker.history.objects.search import Halt, Search
 from statewalk.checker.history.objects.sessions import SessionSearch
@@ -15,6 +14,7 @@ from statewalk.checker.history.objects.spec import Bound, Object
 _STATES = 5  # that are told of
 _MOST = 400  # operations among which those that matter are looked for
 _BUDGET = 2000  # configurations for each attempt
+_SPENT = 50_000  # and for all
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class Explanation:
     ``order`` is a longest one, of (operation, state after it). ``failed`` is the operation that
     fits nowhere (None: one of the candidates). ``ends`` are the states in which orders end;
     ``more`` further ones are left out. ``needed`` are operations that have no order, whatever the
-    others were told and whether they happened or not: without any of them there is one. It is
-    empty where that was not looked for.
+    others were told and whether they happened or not; without any of them there is one, unless
+    that took too long to find. It is empty where it was not looked for.
     """
 
     part: Part
@@ -59,33 +59,30 @@ def explained(object: Object, part: Part, order: Order) -> Explanation:
     outcome = part.outcome
     assert outcome is not None
     failed = outcome.failed if outcome.failed >= 0 else None
-    by_state: dict[int, Halt] = {}
-    for halts in outcome.halts:
-        by_state.setdefault(halts.state, halts)
     ends = tuple(
-        End(object.show(state), _candidates(object, part, halts, failed))
-        for state, halts in list(by_state.items())[:_STATES]
+        End(object.show(halt.state), _candidates(object, part, halt, failed))
+        for halt in outcome.halts[:_STATES]
     )
-    longest = max(outcome.halts, key=lambda halts: len(halts.order), default=None)
+    longest = max(outcome.halts, key=lambda halt: len(halt.order), default=None)
     steps = longest.order if longest is not None else ()
     return Explanation(
         part,
         tuple((op, object.show(state)) for op, state in steps),
         failed,
         ends,
-        max(0, len(by_state) - _STATES),
+        max(0, len(outcome.halts) - _STATES),
         needed_of(object, part, order),
     )
 
 
 def _candidates(
-    object: Object, part: Part, halts: Halt, failed: int | None
+    object: Object, part: Part, halt: Halt, failed: int | None
 ) -> tuple[Candidate, ...]:
     found = []
-    for i in sorted(halts.open, key=lambda i: (i != failed, i)):
+    for i in sorted(halt.open, key=lambda i: (i != failed, i)):
         kind = part.operations[i].kind
-        possible = object.after(halts.state, kind)
-        found.append(Candidate(i, "" if possible else object.why_not(halts.state, kind)))
+        possible = object.after(halt.state, kind)
+        found.append(Candidate(i, "" if possible else object.why_not(halt.state, kind)))
     return tuple(found)
 
 
@@ -102,12 +99,14 @@ def needed_of(object: Object, part: Part, order: Order) -> tuple[int, ...]:
         return ()
     now = {i: operations[i] if i in set(known) else object.relaxed(operations[i]) for i in places}
     now = {i: b if operations[i].required else operations[i] for i, b in now.items()}
-    size = max(1, len(known) // 2)
+    size, spent = max(1, len(known) // 2), 0
     while size:
         at = 0
-        while at < len(known):
+        while at < len(known) and spent < _SPENT:
             tried = {**now, **{i: object.relaxed(now[i]) for i in known[at : at + size]}}
-            if _fails(object, list(tried.values()), order):
+            fails, cost = _fails(object, list(tried.values()), order)
+            spent += cost
+            if fails:
                 now, known = tried, known[:at] + known[at + size :]
             else:
                 at += size
@@ -115,12 +114,9 @@ def needed_of(object: Object, part: Part, order: Order) -> tuple[int, ...]:
     return tuple(known)
 
 
-def _fails(object: Object, operations: Sequence[Bound], order: Order) -> bool:
-    """Return whether operations surely have no order."""
+def _fails(object: Object, operations: Sequence[Bound], order: Order) -> tuple[bool, int]:
+    """Return whether operations surely have no order, and what it cost to look."""
     kind = Search if order == "real-time" else SessionSearch
     search = kind(operations, object)
-    try:
-        found = search.run(math.inf, _BUDGET)
-    except Undecided:
-        return False
-    return found is not None and found.order is None
+    found = search.run(math.inf, _BUDGET)
+    return found is not None and found.order is None, search.configurations

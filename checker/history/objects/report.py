@@ -30,7 +30,9 @@ def text(object: Object, history: Operations, verdict: Verdict, found: Explanati
     else:
         out.append(f"{verdict.condition}: violated")
     if found is not None:
-        out += ["", *_explained(found, verdict)]
+        out += ["", *_explained(found)]
+        if not object.nil_is_unknown and _has_nil(found):
+            out.append("An answer of nil may also mean that nothing was read: see --nil unknown.")
     return "\n".join(map(one_line, out)) + "\n"
 
 
@@ -45,12 +47,22 @@ def _about(object: Object, history: Operations) -> str:
     )
 
 
+def _has_nil(found: Explanation) -> bool:
+    """Return whether a nil of Jepsen's is among the answers that contradict each other."""
+    suspects = [found.part.operations[i] for i in (*found.needed, *_failed(found))]
+    return any(b.kind.answer is None and not b.op.exact for b in suspects)
+
+
+def _failed(found: Explanation) -> tuple[int, ...]:
+    return () if found.failed is None else (found.failed,)
+
+
 def _named(bound: Bound) -> str:
     unknown = "" if bound.required else ", outcome unknown"
     return f"{bound.kind.shown}  (client {bound.op.client}, {bound.op.where}{unknown})"
 
 
-def _explained(found: Explanation, verdict: Verdict) -> list[str]:
+def _explained(found: Explanation) -> list[str]:
     operations = found.part.operations
     key = f" of key {found.part.key}" if found.part.key else ""
     out = []

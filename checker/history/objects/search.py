@@ -25,6 +25,7 @@ from statewalk.checker.history.errors import Undecided
 from statewalk.checker.history.objects.spec import Bound, Family, Kind, Object
 
 MOST = 2_000_000  # configurations that are remembered: one or two gigabytes
+HALTS = 100  # states in which orders end that are told of
 _LOOK = 256
 
 
@@ -42,7 +43,8 @@ class Outcome:
     """The outcome of a search: an order of (operation, state after it), or None.
 
     ``past`` is how many ends were the most that any configuration has past; ``failed`` is the
-    operation that ends next then, and ``halts`` are the configurations that got so far.
+    operation that ends next then, and ``halts`` are configurations that got so far,
+    one of each state.
     """
 
     order: tuple[tuple[int, int], ...] | None
@@ -320,8 +322,12 @@ class Search:
 
     def _failed(self) -> Outcome:
         past, found = self.furthest
-        halts = []
+        first: dict[int, tuple[int, int]] = {}  # by state
         for number, done in found:
+            if len(first) < HALTS:
+                first.setdefault(self.states[number], (number, done))
+        halts = []
+        for number, done in first.values():
             groups = self.line.required[past]
             waiting = tuple(op for _, members in groups for bit, op in members if not done & bit)
             halts.append(Halt(self.states[number], self._order(number), waiting))

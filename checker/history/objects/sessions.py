@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from statewalk.checker.history.errors import Undecided
-from statewalk.checker.history.objects.search import MOST, Halt, Idle, Outcome, likely
+from statewalk.checker.history.objects.search import HALTS, MOST, Halt, Idle, Outcome, likely
 from statewalk.checker.history.objects.spec import Bound, Object
 
 _LOOK = 256
@@ -89,9 +89,13 @@ class SessionSearch:
             if self.configurations >= until:
                 return None
         count, found = self.furthest
+        first: dict[int, tuple[int, int]] = {}
+        for number, gone, state in found:
+            if len(first) < HALTS:
+                first.setdefault(state, (number, gone))
         halts = [
             Halt(state, self._order(number), tuple(self._ready(gone, gone)))
-            for number, gone, state in found
+            for state, (number, gone) in first.items()
         ]
         return Outcome(None, self.configurations, count, -1, halts)
 

@@ -134,8 +134,9 @@ def test_operations_of_jepsen_have_their_outcomes(tmp_path: Path) -> None:
     assert ABSENT is found[0].told
 
 
-def test_a_nil_of_knossos_says_nothing_if_asked(tmp_path: Path) -> None:
-    file = file_of(tmp_path, LOG.replace(":invoke\t:read\tnil\nINFO  jepsen.util - 0", "", 1))
+def test_a_nil_of_knossos_says_nothing_if_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     late = file_of(
         tmp_path,
         "".join(f"INFO  jepsen.util - {line}\n" for line in (
@@ -145,8 +146,8 @@ def test_a_nil_of_knossos_says_nothing_if_asked(tmp_path: Path) -> None:
         "late.log",
     )  # fmt: skip
 
-    assert file.exists()
     assert 1 == run(late, "--object", "register")
+    assert "see --nil unknown" in capsys.readouterr().out
     assert 0 == run(late, "--object", "register", "--nil", "unknown")
 
 
@@ -270,6 +271,13 @@ def test_a_spec_that_is_no_object_is_refused(
     assert 2 == code
     assert "SW711" in (err := capsys.readouterr().err)
     assert said in err
+
+
+def test_who_forgets_the_object_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = run(file_of(tmp_path, EDN, "h.edn"))
+
+    assert 2 == code
+    assert "operations on one object are checked with --object" in capsys.readouterr().err
 
 
 def test_options_for_transactions_are_refused(
