@@ -13,6 +13,7 @@ COMMANDS: dict[str, str] = {
     "convert": "statewalk.checker.commands.convert",
     "explain": "statewalk.checker.commands.explain",
     "check": "statewalk.checker.commands.check",
+    "prove": "statewalk.checker.commands.prove",
     "test": "statewalk.checker.commands.everyday.test",
     "resume": "statewalk.checker.commands.resume",
     "profile": "statewalk.checker.commands.profile",
@@ -35,7 +36,7 @@ COMMANDS: dict[str, str] = {
 
 GROUPS = {
     "write": ("new", "convert", "explain"),
-    "check": ("check", "test", "resume", "profile"),
+    "check": ("check", "prove", "test", "resume", "profile"),
     "look": ("show", "replay", "explore", "simulate", "export", "query"),
     "compare": ("compare",),
     "real systems": ("conform", "cover", "history"),
@@ -56,6 +57,7 @@ SUPERVISED = frozenset(
         "replay",
         "simulate",
         "profile",
+        "prove",
         "resume",
         "models",
         "test",

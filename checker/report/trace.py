@@ -28,17 +28,19 @@ _BESIDE = 56  # the widest step that has changes beside it
 _INDENT = 7
 
 
-def trace_page(trace: Trace, *, width: int = 100, full: bool = False) -> Page:
-    """Return the steps of a trace; ``full`` shows each state whole after it."""
+def trace_page(trace: Trace, *, width: int = 100, full: bool = False, first: bool = False) -> Page:
+    """Return the steps of a trace; ``full`` shows each state whole. With ``first`` it begins in any
+    state, which is shown whole.
+    """
     page = Page(width)
     constants = " ".join(f"{n}={fit(v, 30)}" for n, v in trace.constants.items())
-    start = f"init ({trace.initial + 1})" if trace.initial else "init"
+    start = f"init ({trace.initial + 1})" if trace.initial else "a state" if first else "init"
     page.flow(
         [_number(trace, 0), (start, "action"), "  "],
         [(c, "dim") for c in constants.split()],
         between=" ",
     )
-    if full or not trace.steps:
+    if full or first or not trace.steps:
         _state(page, trace, 0)
     labels = [label_parts(trace, step) for step in trace.steps]
     lengths = [sum(len(text) for text, _ in label) for label in labels]

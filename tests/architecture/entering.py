@@ -14,7 +14,8 @@ ENTERS: dict[str, str] = {
     ),
     "checker/commands": (
         "Model dsl/caches dsl/fizz/convert dsl/words api behaviours compare contract diary engines "
-        "explore graph library machine page refinement report spark/session states traces verdict"
+        "explore graph induction library machine page refinement report spark/session states "
+        "traces verdict"
     ),
     "checker/commands/behaviours": (
         "Model api behaviours commands/arguments conform conforming contract "
@@ -60,6 +61,10 @@ ENTERS: dict[str, str] = {
     "checker/history/objects": (
         "Model dsl/state dsl/values conform/values engines history/errors history/formats states "
         "verdict"
+    ),
+    "checker/induction": (
+        "Model dsl/state dsl/values contract engines explore/expressions machine report states "
+        "traces verdict"
     ),
     "checker/liveness": (
         "Model dsl/assemble dsl/state dsl/values contract engines machine native states verdict"

@@ -83,7 +83,23 @@ _FROM_STEP_FIVE = (
     "From step 5 on the state differs with MUTANT=none: TxnLog#0.entries[1].transition.epoch "
     "0 → 1; Broker#0.pending[0].epoch 0 → 1."
 )
+_PETERSON = "--inductive one_inside --inductive flag_says_where"
 WALKS = (
+    Walk(
+        "docs/how-to/prove.md",
+        (
+            Step("statewalk prove specs/examples/exclusion/peterson.py", ("breaks in 1 step",), 1),
+            Step(
+                f"statewalk prove specs/examples/exclusion/peterson.py {_PETERSON}",
+                ("'wait' → 'inside'",),
+                1,
+            ),
+            Step(
+                f"statewalk prove specs/examples/exclusion/peterson.py {_PETERSON} --inductive who",
+                ("INDUCTIVE", "60 satisfy it"),
+            ),
+        ),
+    ),
     Walk(
         "docs/how-to/compare.md",
         (Step("statewalk compare toys/transaction_commit", ("34", "288", "Every behaviour of")),),
@@ -298,6 +314,7 @@ NOT_RUN = {
         "[tool.pytest": "tests/package/test_projects.py has a project with this setting",
     },
     "docs/how-to/compare.md": {"statewalk compare SPEC": _FORM},
+    "docs/how-to/prove.md": {"NOT INDUCTIVE": _SHOWN, "INDUCTIVE": _SHOWN},
     "docs/explanation/compared.md": {"python benchmarks/run.py": "needs TLC and Java"},
     "docs/how-to/conform.md": {
         "kafka-dump-log.sh": "needs Kafka",

@@ -33,6 +33,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setattr(Server, "answer_until", look)
     (tmp_path / "models").symlink_to(ROOT / "models")
+    (tmp_path / "specs").symlink_to(ROOT / "specs")
     (tmp_path / "runs").mkdir()
     (tmp_path / "jepsen").mkdir()
     return tmp_path

@@ -3,7 +3,7 @@
 What it is to do is `lock.py`: a process gets a lock, or waits.
 """
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from statewalk import Role, State, action, always, config, holds, leads_to, require
 
@@ -11,7 +11,7 @@ PLACES = ("idle", "flag", "turn", "wait", "inside", "leave")
 
 
 class Turn(State):
-    of: int = 0
+    of: Annotated[int, range(2)] = 0
 
 
 class Process(Role):
@@ -44,6 +44,16 @@ def one_inside() -> bool:
 @always
 def flag_says_where() -> bool:
     return all(p.flag == (p.at in ("turn", "wait", "inside", "leave")) for p in processes)
+
+
+@always
+def who_is_inside_has_the_turn() -> bool:
+    """Or the other does not wait: what makes ``one_inside`` inductive, with the flags."""
+    return all(
+        processes[1 - p.index].at != "wait" or turn.of == p.index
+        for p in processes
+        if p.at in ("inside", "leave")
+    )
 
 
 def wants(process: Process) -> bool:
