@@ -22,8 +22,8 @@ ENTERS: dict[str, str] = {
         "graph machine report scenarios traces verdict"
     ),
     "checker/commands/traces": (
-        "Model api behaviours commands/elsewhere contract library machine page report traces "
-        "verdict"
+        "Model api behaviours commands/checking commands/elsewhere contract explore/expressions "
+        "library machine page report states/json traces verdict"
     ),
     "checker/compare": (
         "Model dsl/values api behaviours contract library liveness machine refinement report "
