@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from statewalk.dsl.view import State
 
 SCHEMA = 1
-_EXACT = 1e15
+_WHOLE = 1e15
 _VALUE = 60
 
 
@@ -124,7 +124,7 @@ def _state_of(proof: Proof, state: State) -> list[str]:
 
 
 def _large(count: int) -> str:
-    return number(count) if count < _EXACT else f"{count:.2e}"
+    return number(count) if count < _WHOLE else f"{count:.2e}"
 
 
 def _row(page: Page, name: str, items: Sequence[Segment | str]) -> None:
