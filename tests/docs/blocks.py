@@ -140,7 +140,7 @@ WALKS = (
             Step("statewalk explore models/kafka/init_pid.py", ("http://",)),
             Step("statewalk explore .statewalk/runs/0001/epoch_monotone", ("http://",)),
             Step("statewalk explore .statewalk/runs/0001", ("http://",)),
-            Step("statewalk eval .statewalk/runs/0001", ("[-1, -1]", "4  Broker#0")),
+            Step("statewalk eval .statewalk/runs/0001", ("[-1, -1]", "4 Broker#0")),
         ),
     ),
     Walk(
