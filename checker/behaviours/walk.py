@@ -13,7 +13,7 @@ from statewalk.checker.contract.search import Step
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.states.content import Content, content_of, short_names
 from statewalk.checker.states.diff import changes
-from statewalk.checker.traces.exports.lanes import FOLDED, Spot, layered
+from statewalk.checker.traces.exports.layered import FOLDED, Spot, layered
 from statewalk.checker.traces.trace import (
     Taken,
     Trace,

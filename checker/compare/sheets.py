@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from statewalk.checker.report.page import Page
 from statewalk.checker.report.trace import trace_page
-from statewalk.checker.traces.exports.lanes import fenced
+from statewalk.checker.traces.exports.pictures import fenced
 
 if TYPE_CHECKING:
     from statewalk.checker.traces.trace import Trace

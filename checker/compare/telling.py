@@ -14,7 +14,7 @@ from statewalk.checker.compare.sheets import Markdown, OnPage, Sheet, plain
 from statewalk.checker.report.page import Page, number, plural
 from statewalk.checker.states.diff import changes
 from statewalk.checker.states.shortening import first_difference, fit, place
-from statewalk.checker.traces.exports.lanes import pre_of
+from statewalk.checker.traces.exports.pictures import pre_of
 from statewalk.checker.traces.trace import label_of
 from statewalk.checker.verdict.evidence import Guard
 from statewalk.dsl.errors import printable

@@ -16,7 +16,10 @@ from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
 from statewalk.checker.diary.entry import PROMPT
-from statewalk.checker.traces.exports.lanes import Spot, drawing, drawing_of, layered, svg_of
+from statewalk.checker.traces.clauses import Clause, Reason
+from statewalk.checker.traces.exports.lanes import drawing, drawing_of
+from statewalk.checker.traces.exports.layered import Spot, layered
+from statewalk.checker.traces.exports.pictures import svg_of
 from statewalk.checker.traces.exports.sequence import Event
 
 if TYPE_CHECKING:
@@ -202,6 +205,7 @@ _TURN = re.compile(r"^  (\w+|\[\*\]) --> (\w+)(?:: (.*))?$")
 _LANE = re.compile(r"^  participant (L\d+) as (.*)$")
 _NOTE = re.compile(r"^  Note over (L\d+): (\d{1,9})\. (.*?)(?: ← (.*))?$")
 _ARROW = re.compile(r"^  (L\d+)->>(L\d+): (.*)$")
+_FALSE = re.compile(r"^  Note over (L\d+): ✗ (\S+): (.*)$")
 _BACK = re.compile(r"^  Note over L\d+: back to state (\d{1,9}), for ever$")
 _MARKS = (("#quot;", '"'), ("#lt;", "<"), ("#gt;", ">"), ("#35;", "#"))
 _WIDE = 1050
@@ -233,6 +237,7 @@ def _sequence(lines: list[str]) -> str:
     names: dict[str, str] = {}
     found: list[Event] = []
     loop = None
+    reason, name = None, ""
     for line in lines:
         if declared := _LANE.match(line):
             names[declared[1]] = _plain(declared[2])
@@ -242,6 +247,10 @@ def _sequence(lines: list[str]) -> str:
             got = (_plain(note[4]),) if note[4] else ()
             lane = names.get(note[1], note[1])  # a lane may begin without being declared
             found.append(Event(int(note[2]), lane, _plain(note[3]), received=got))
+        elif false := _FALSE.match(line):
+            name = _plain(false[2])
+            clause = Clause(_plain(false[3]), values=(("", names.get(false[1], false[1])),))
+            reason = Reason("", (clause,), at=found[-1].step if found else 0)
         elif (arrow := _ARROW.match(line)) and found:
             kind: Literal["call", "message"] = "call" if arrow[3][:2] in _CHANGES else "message"
             told = _plain(arrow[3], "\n")
@@ -252,7 +261,7 @@ def _sequence(lines: list[str]) -> str:
             return ""
     if not found:
         return ""
-    picture = drawing_of(found, loop, bad=found[-1].step if loop is None else None)
+    picture = drawing_of(found, loop, found[-1].step if loop is None else None, {}, reason, name)
     return f'<figure class="drawn">{framed(picture)}</figure>\n'
 
 

@@ -27,7 +27,8 @@ from statewalk.checker.graph.dataset import (
 )
 from statewalk.checker.graph.write import write_graph
 from statewalk.checker.machine.extras import missing
-from statewalk.checker.traces.exports.lanes import FEW, Spot, fenced, layered, sized, svg_of
+from statewalk.checker.traces.exports.layered import FEW, Spot, layered
+from statewalk.checker.traces.exports.pictures import fenced, sized, svg_of
 from statewalk.checker.verdict.evidence import Graph as GraphWritten
 from statewalk.dsl.errors import RunError, printable
 

@@ -13,12 +13,15 @@ from statewalk.checker.behaviours.walk import Walk, along
 from statewalk.checker.contract.stops import whole_levels
 from statewalk.checker.machine.limits import within
 from statewalk.checker.machine.watch import CutShort
+from statewalk.checker.page.fair import fair_in
+from statewalk.checker.page.places import shared
 from statewalk.checker.report.check import evidence_page, failure_page, why_page
 from statewalk.checker.report.page import Page
 from statewalk.checker.report.runs import evidence_of
 from statewalk.checker.report.trace import add_abstract
 from statewalk.checker.states.shortening import place, text_of
 from statewalk.checker.traces.exports.lanes import drawing
+from statewalk.checker.traces.exports.sequence import to_mermaid
 from statewalk.checker.traces.file import to_dict
 from statewalk.checker.traces.trace import label_parts
 from statewalk.checker.verdict.spec_text import lines_of as text_lines
@@ -53,7 +56,7 @@ def of_run(run: Run) -> dict[str, Any]:
     whole = whole_levels(run.evidence.stopped)
     around = Around(run.model) if run.model is not None and whole else None
     traces = [run.traces[name] for name in names if name in run.traces]
-    return {
+    page = {
         **head(run.spec, run.constants.items()),
         "result": run.to_dict(),
         "kinds": {p.kind: p.of_kind.word for p in run.properties},
@@ -69,13 +72,14 @@ def of_run(run: Run) -> dict[str, Any]:
             for trace in traces
         ],
     }
+    return shared(page, run.spec)
 
 
 def of_trace(trace: Trace) -> dict[str, Any]:
     """Return the page of a trace alone."""
     above = Page(_WIDTH)
     add_abstract(above, trace)
-    return {
+    page = {
         **head(trace.spec, trace.constants.items()),
         "kinds": {trace.kind: trace.of_kind.word},
         "always": always_of(trace.model.properties) if trace.model else [],
@@ -88,6 +92,7 @@ def of_trace(trace: Trace) -> dict[str, Any]:
             }
         ],
     }
+    return shared(page, trace.spec)
 
 
 def always_of(properties: Iterable[Property | PropertyResult]) -> list[str]:
@@ -103,6 +108,8 @@ def of_path(trace: Trace, around: Around | None = None) -> dict[str, Any]:
         "witness": trace.of_kind.witness,
         "steps": [told(trace, step, changes) for step, changes in trace],
         "lanes": drawing(trace),
+        "mermaid": to_mermaid(trace),
+        **fair_in(trace),
     }
 
 

@@ -29,6 +29,7 @@ from statewalk.checker.page.data import (
     of_run,
     of_trace,
 )
+from statewalk.checker.page.places import shared
 from statewalk.checker.traces.trace import Trace, label_of
 from statewalk.checker.verdict.run import Run
 
@@ -44,16 +45,22 @@ SCRIPTS = (
     "lanes",
     "path",
     "overview",
+    "band",
     "compared",
+    "cycle",
     "graph",
     "controls",
+    "play",
+    "share",
     "live",
     "choices",
     "keys",
+    "fields",
+    "head",
     "app",
     "start",
 )
-STYLES = ("colours", "page", "parts", "lanes", "graph", "live")
+STYLES = ("colours", "page", "band", "parts", "lanes", "graph", "live")
 _UNTRUSTED = (
     "<p><small>Is there nothing above? Trust this notebook or run the cell; "
     "save(FILE) writes the page.</small></p>"
@@ -122,6 +129,7 @@ def policy(*, live: bool = False) -> str:
         "default-src 'none'",
         f"script-src '{hashed(_joined(SCRIPTS, 'js'))}'",
         f"style-src '{hashed(_joined(STYLES, 'css'))}'",
+        "img-src data:",  # a drawing that becomes a PNG
         "base-uri 'none'",
         "form-action 'none'",
     ]
@@ -164,7 +172,7 @@ def of_comparison(comparison: Comparison, again: str) -> dict[str, Any]:
     }
     ways = [way for versus in comparison.others for way in _ways(versus, base, around)]
     every = [p for side in comparison.sides for p in side.run.properties]
-    return {
+    page = {
         **head(base.run.spec, base.run.constants.items()),
         "kinds": {p.kind: p.of_kind.word for p in every},
         "always": always_of(every),
@@ -182,6 +190,7 @@ def of_comparison(comparison: Comparison, again: str) -> dict[str, Any]:
         ),
         "traces": _named_apart(ways),
     }
+    return shared(page, base.run.spec)
 
 
 def _named_apart(ways: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from typing import Any
 from statewalk.checker.machine.files import write_text
 from statewalk.checker.states.content import Content
 from statewalk.checker.states.json import describe_classes, to_json
+from statewalk.checker.traces import clauses
 from statewalk.checker.traces.trace import Abstract, Choice, Trace, TraceStep
 from statewalk.dsl.errors import StatewalkError
 from statewalk.dsl.values.stored import freeze, typed
@@ -66,6 +67,7 @@ def to_dict(trace: Trace) -> dict[str, Any]:
         "steps": [_step(step) for step in trace.steps],
         "states": _states(trace.contents),
         **({} if trace.abstract is None else {"abstract": _abstract(trace.abstract)}),
+        **({} if trace.reason is None else {"reason": clauses.to_dict(trace.reason)}),
     }
 
 

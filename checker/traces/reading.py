@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from statewalk.checker.states.content import Content
 from statewalk.checker.states.json import Classes, corrupt, from_json
+from statewalk.checker.traces.clauses import of_dict
 from statewalk.checker.traces.file import VERSION
 from statewalk.checker.traces.trace import Abstract, Choice, Trace, TraceStep
 from statewalk.dsl.errors import RunError, one_line
@@ -60,6 +61,22 @@ class _Abstract(_Part):
     breaks: _Name = ""
 
 
+class _Clause(_Part):
+    text: str
+    truth: bool = False
+    values: list[tuple[str, str]] = []
+    file: _Path = ""
+    line: int = 0
+    depth: int = Field(default=0, ge=0, le=20)
+
+
+class _Reason(_Part):
+    doc: str = ""
+    at: int = Field(default=0, ge=0)
+    reads: list[_Name] = []
+    clauses: list[_Clause] = []
+
+
 class _File(_Part):
     format: Literal["statewalk-trace"]
     version: int
@@ -79,6 +96,7 @@ class _File(_Part):
     states: list[list[tuple[list[Any], Any]]] = Field(min_length=1)
     steps: list[_Step]
     abstract: _Abstract | None = None
+    reason: _Reason | None = None
 
 
 def load_trace(file: str | Path) -> Trace:
@@ -140,6 +158,7 @@ def _trace(data: _File, file: Path) -> Trace:
         error_type=data.error_type,
         truths={name: tuple(truth) for name, truth in data.truths.items()},
         abstract=_read_abstract(data.abstract, classes),
+        reason=None if data.reason is None else of_dict(data.reason.model_dump()),
         classes=classes.known,
         file=file,
     )

@@ -28,6 +28,7 @@ from statewalk.checker.states.content import (
 )
 from statewalk.checker.states.diff import Change, changes
 from statewalk.checker.states.shortening import fit, fit_in_lines, text_of
+from statewalk.checker.traces.clauses import Reason
 from statewalk.dsl.declared import Fairness
 from statewalk.dsl.errors import StatewalkError, printable
 from statewalk.dsl.kinds import OfKind
@@ -41,7 +42,8 @@ if TYPE_CHECKING:
     from statewalk.dsl.view import State
 
 
-_NOTEBOOK = "statewalk.checker.traces.exports.lanes"
+_NOTEBOOK = "statewalk.checker.traces.exports.notebook"
+_PICTURES = "statewalk.checker.traces.exports.pictures"
 _LOOP = 40  # characters of the value of a comprehension's variable
 
 
@@ -121,8 +123,8 @@ class Trace(OfKind):
 
     ``loop`` is the index of the state to which the last step of a lasso returns. ``truths`` holds
     the truth of properties in each state. ``error`` is the exception that ended it; an incomplete
-    last step has no successor. ``names`` shows shared state, ``abstract`` the refined view.
-    ``model`` took the steps; a trace from a file has none.
+    last step has no successor. ``names`` shows shared state, ``abstract`` the refined view,
+    ``reason`` why it is a counterexample. ``model`` took the steps; a trace from a file has none.
     """
 
     spec: str
@@ -139,6 +141,7 @@ class Trace(OfKind):
     names: Mapping[str, str] = field(default_factory=dict)
     truths: Mapping[str, Truth] = field(default_factory=dict)
     abstract: Abstract | None = None
+    reason: Reason | None = None
     classes: Mapping[str, type] = field(default_factory=dict, compare=False, repr=False)
     file: FilePath | None = field(default=None, compare=False)
     model: Model | None = field(default=None, compare=False, repr=False)
@@ -189,7 +192,7 @@ class Trace(OfKind):
 
     def _repr_markdown_(self) -> str:
         """Return the same as Markdown."""
-        return str(named(_NOTEBOOK, "fenced")(str(self)))
+        return str(named(_PICTURES, "fenced")(str(self)))
 
     def explore(self) -> ShownPage:
         """Return the page to look at, within a notebook."""

@@ -25,6 +25,7 @@ from statewalk.checker.verdict.evidence import (
 )
 from statewalk.checker.verdict.explain import explain
 from statewalk.checker.verdict.guards import blocked, never_fired
+from statewalk.checker.verdict.reasons import reason_of
 from statewalk.checker.verdict.run import Counts, PropertyResult, Result, Run, held_vacuously
 from statewalk.dsl.declared import FAIRNESSES
 from statewalk.dsl.errors import SpecError, StatewalkError, printable
@@ -50,6 +51,7 @@ def conclude(
         for name, finding in checked.findings.items()
     }
     evidence = _evidence(checked, entry, results, traces)
+    traces |= {v.property: v.trace for v in evidence.violations}
     differs: tuple[str, ...] | None = None
     if evidence.expectation is not None:
         differs = judge.unexpected(checked, evidence.expectation, verdict, results)
@@ -165,13 +167,15 @@ def violation_of(
     found = Violation(
         finding.property, finding.kind, trace, None, doc, span, (), not_taken, model.dialect,
     )  # fmt: skip
-    if brief or trace.abstract is not None:
+    if brief:
         return found
-    if finding.kind == "assertion":
-        return replace(found, explanation=failed_assertion(model, finding))
-    if finding.kind == "deadlock":
-        found = replace(found, blocked=blocked(model, final_states(model, finding)[0]))
-    return replace(found, explanation=explain(model, finding))
+    if trace.abstract is None and finding.kind == "assertion":
+        found = replace(found, explanation=failed_assertion(model, finding))
+    elif trace.abstract is None:
+        if finding.kind == "deadlock":
+            found = replace(found, blocked=blocked(model, final_states(model, finding)[0]))
+        found = replace(found, explanation=explain(model, finding))
+    return replace(found, trace=replace(trace, reason=reason_of(model, finding, found)))
 
 
 def _symmetry(checked: judge.Checked) -> tuple[str, ...]:

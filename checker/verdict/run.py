@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from statewalk.checker.contract.late import ShownPage, StateGraph, Table, named
-from statewalk.checker.traces.exports.lanes import fenced, pre_of
+from statewalk.checker.traces.exports.pictures import fenced, pre_of
 from statewalk.checker.verdict.evidence import Evidence, Notice
 from statewalk.dsl.errors import printable
 from statewalk.dsl.kinds import OfKind

@@ -99,7 +99,9 @@ ENTERS: dict[str, str] = {
     "checker/states": "Model dsl/fizz/runtime dsl/flows dsl/state dsl/values",
     "checker/symmetry": "Model dsl/state dsl/values contract states",
     "checker/traces": "Model dsl/state dsl/values dsl/words contract machine states",
-    "checker/traces/exports": ("Model dsl/state dsl/values engines states traces/trace"),
+    "checker/traces/exports": (
+        "Model dsl/state dsl/values engines states traces/clauses traces/trace"
+    ),
     "checker/verdict": (
         "Model dsl/loader dsl/lowering dsl/source dsl/state dsl/values contract engines states "
         "symmetry traces"

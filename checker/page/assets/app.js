@@ -7,7 +7,14 @@ const other = new PathList((at) => choose({ step: at, side: 1 }));
 const panel = h("div.panel", { role: "tabpanel", id: "panel" });
 const title = h("div.pathhead");
 const why = h("div.why");
-const stepper = new Stepper((by) => choose({ step: view.step + by }));
+const below = h("div.below");
+const player = new Player((at) => playStep(at), () => stepper.plays(player.playing));
+const play = () => player.toggle(view.step, last(current()));
+const share = new Share();
+const stepper = new Stepper((by) => {
+  player.stop();
+  choose({ step: view.step + by });
+}, play);
 const status = h("p.status", { role: "status" });
 const tabs = new Tabs((tab) => choose({ tab }));
 const help = h("dialog.help", { "aria-label": "keys" });
@@ -24,13 +31,16 @@ let choices = null;
 let graph = null;
 let drawn = {};
 
+// Where a path begins to be looked at: at its end; of two at the first difference.
+const startOf = (i) => firstDifference(data.traces[i]) ?? 1e9;
+
 const address = () => new URLSearchParams(location.hash.slice(1));
 const within = (at) => Math.min(Math.max(0, at | 0), last(current()));
 
 function readAddress() {
   const asked = address();
   view.trace = Math.max(0, data.traces.findIndex((path) => nameOf(path) === asked.get("trace")));
-  if (current()) view.step = within(asked.has("step") ? Number(asked.get("step")) : current().steps.length);
+  if (current()) view.step = within(asked.has("step") ? Number(asked.get("step")) : startOf(view.trace));
   readView(asked);
   view.side = asked.get("side") === "1" ? 1 : 0;
 }
@@ -39,13 +49,20 @@ function readAddress() {
 function readView(asked) {
   if (hasTab(asked.get("view"))) view.tab = asked.get("view");
   view.only = asked.get("only") || "";
-  view.since = asked.has("since") ? (asked.get("since") === "side" ? "side" : Number(asked.get("since")) | 0) : null;
+  view.since = sinceOf(asked.get("since"));
   view.whole = asked.get("whole") === "1";
   if (!live) return;
   const { watch, by } = live.sift(asked);
   live.watched = watch;
   const unfolded = asked.getAll("unfold").map(textPath).filter(Boolean);
   Object.assign(graph, { depth: FAR.find((n) => n === Number(asked.get("within"))) || 2, by, unfolded, path: null });
+}
+
+// What a state is compared with: of two ways the other, unless another state is asked for.
+function sinceOf(text) {
+  if (text === "step") return null;
+  if (text === null || text === "side") return text || (current() && current().beside) ? "side" : null;
+  return Number(text) | 0;
 }
 
 function writeAddress(push) {
@@ -56,6 +73,7 @@ function writeAddress(push) {
   asked.set("view", view.tab);
   if (view.only) asked.set("only", view.only);
   if (view.since !== null) asked.set("since", view.since);
+  else if (path.beside) asked.set("since", "step");
   if (view.whole) asked.set("whole", "1");
   if (graph && graph.depth !== 2) asked.set("within", graph.depth);
   if (graph && graph.by) asked.set("by", graph.by);
@@ -89,20 +107,11 @@ function saidOf(path) {
   return `${data.kinds[trace.kind] || trace.kind} · ${witness ? "reached by" : "counterexample of"} ${plural(trace.length, "step")}${foreverOf(trace)}`;
 }
 
-function drawHead() {
-  const path = current();
-  const { trace } = path;
-  const option = (one, i) => h("option", { selected: i === view.trace }, one.title || `${one.trace.property} (${one.witness ? "witness" : "counterexample"})`);
-  const turn = (event) => choose({ trace: event.target.selectedIndex, step: 1e9, side: 0 });
-  const select = h("select", { "aria-label": "path shown", onchange: turn }, data.traces.map(option));
-  fill(title, h("div", null, h("h2", null, live ? ["Exploring ", soft(trace.property)] : soft(nameOf(path))), h("p.dim", null, saidOf(path))), data.traces.length > 1 ? select : null);
-  fill(why, live ? broughtBox(live.brought, agree) : path.why.length ? reportLines(path.why) : null);
-  if (live && box.firstChild) return; // what has the focus keeps it
-  const one = [path.beside ? h("h3", null, path.side) : null, list.element];
-  const two = path.beside ? h("div.left", null, h("div.pathbox", null, h("h3", null, path.beside.side), other.element)) : null;
-  const left = h("div.left" + (live ? ".live" : ""), null, h("div.pathbox", null, one), live ? choices.element : null);
-  box.classList.toggle("pair", Boolean(path.beside));
-  fill(box, left, two, h("div.right", null, h("div.head", null, tabs.element, sides.element, stepper.element), panel), path.beside ? null : third);
+// Go to a step, or to the next; whether there was one.
+function playStep(at) {
+  const before = view.step;
+  choose({ step: at === null ? before + 1 : at });
+  return view.step !== before;
 }
 
 function drawPanel() {
@@ -110,6 +119,7 @@ function drawPanel() {
   if (drawn.side !== view.side) drawn.panel = "";
   drawn.side = view.side;
   const select = (at) => choose({ step: at });
+  box.dataset.view = view.tab;
   if (view.tab === "state") drawState(path);
   if (view.tab === "code") fill(panel, codeOf(path, view.step));
   if (view.tab === "graph" && !live) fill(panel, graphBeside(path, view.step, select));
@@ -117,7 +127,7 @@ function drawPanel() {
     if (drawn.panel !== "graph") fill(panel, graph.element);
     graph.show(prefix(path.path, view.step), path.path);
   }
-  if (view.tab === "lanes" && drawn.panel !== "lanes") fill(panel, lanesOf(path, select, view.step));
+  if (view.tab === "lanes" && drawn.panel !== "lanes") fill(panel, lanesOf(path, select, view.step, panel.clientWidth - 50));
   if (view.tab === "table" && (drawn.panel !== "table" || Math.abs(view.step - drawn.middle) > WINDOW)) {
     drawn.middle = view.step;
     wholeInput.checked = view.whole;
@@ -137,6 +147,8 @@ function drawState(path) {
   const said = pinned ? h("span.tag", null, `changes since state ${view.since} `, unpin) : null;
   const shown = h("div.asked", null, filterOf(), said, current().beside ? besideLabel : null);
   besideInput.checked = view.since === "side";
+  const there = path === current() ? path.beside : current();
+  beforeWord = view.since === "side" && there ? `${there.side}:` : "was";
   const state = stateTree(path, view.step, stateBefore(path, pinned), fieldFilter(view.only));
   fill(panel, wide.matches && !current().beside ? null : factsOf(path), shown, state);
 }
@@ -162,51 +174,9 @@ function drawThird(path) {
     fill(third);
     return;
   }
-  const link = (one, i) => h("li", null, h("button.link", { "aria-current": i === view.trace ? "true" : null, onclick: () => choose({ trace: i, step: 1e9, side: 0 }) }, soft(nameOf(one))), " ", h("span.dim", null, one.witness ? "witness" : "counterexample"));
+  const link = (one, i) => h("li", null, h("button.link", { "aria-current": i === view.trace ? "true" : null, onclick: () => choose({ trace: i, step: startOf(i), side: 0 }) }, soft(nameOf(one))), " ", h("span.dim", null, one.witness ? "witness" : "counterexample"));
   const paths = data.traces.length > 1 ? [h("h3", null, "Paths"), h("ul.links", null, data.traces.map(link))] : null;
   fill(third, h("h3", null, "In this state"), factsOf(path), paths);
-}
-
-const wholeInput = h("input", {
-  type: "checkbox",
-  onchange: () => {
-    drawn.panel = "";
-    choose({ whole: wholeInput.checked });
-    wholeInput.focus();
-  },
-});
-const wholeLabel = h("label.toggle", null, wholeInput, "whole states");
-const besideInput = h("input", {
-  type: "checkbox",
-  onchange: () => {
-    choose({ since: besideInput.checked ? "side" : null });
-    besideInput.focus();
-  },
-});
-const besideLabel = h("label.toggle", null, besideInput, "what differs from the other side");
-
-// The field that says which fields are shown; it keeps the cursor while the state below changes.
-const filterInput = h("input", {
-  type: "text",
-  spellcheck: "false",
-  autocomplete: "off",
-  placeholder: "inbox, or -inbox to hide it",
-  oninput: (event) => {
-    drawn.panel = "";
-    choose({ only: event.target.value.trim() });
-    event.target.focus();
-  },
-});
-const filterLabel = h("label.toggle.filter", null, "fields ", filterInput);
-
-function filterOf() {
-  if (document.activeElement !== filterInput) filterInput.value = view.only;
-  return filterLabel;
-}
-
-function focusFilter() {
-  if (view.tab !== "state" && view.tab !== "table") choose({ tab: "state" });
-  filterInput.focus();
 }
 
 // Pin the state shown, or let go of the one that is pinned.
@@ -218,8 +188,9 @@ function draw() {
   const path = current();
   if (drawn.path !== path) {
     drawn = { path };
-    list.show(path);
-    if (path.beside) other.show(path.beside);
+    const differs = firstDifference(path);
+    list.show(path, differs, path.beside);
+    if (path.beside) other.show(path.beside, differs, path);
     drawHead();
     if (list.all) unfoldAll(true);
   }
@@ -233,6 +204,18 @@ function draw() {
   list.mark(view.step); // the view decides how wide the path is
   if (path.beside) other.mark(Math.min(view.step, path.beside.steps.length));
   if (live) choices.show(prefix(path.path, view.step), path.path[1][view.step]);
+}
+
+// Drawings are made for the width there is.
+let resizing = null;
+function resized() {
+  clearTimeout(resizing);
+  resizing = setTimeout(() => {
+    if (!current() || view.tab !== "lanes") return;
+    drawn.panel = "";
+    foldedBy = null;
+    draw();
+  }, 150);
 }
 
 function unfoldAll(open) {

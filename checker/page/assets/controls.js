@@ -42,12 +42,20 @@ class Tabs {
 }
 
 class Stepper {
-  constructor(go) {
+  constructor(go, play) {
     this.said = h("span", { role: "status" });
     const turn = (word, by, sign) => h("button", { "aria-label": word, onclick: () => go(by) }, sign);
     this.back = turn("previous step", -1, "‹");
     this.on = turn("next step", 1, "›");
-    this.element = h("div.stepper", null, this.back, this.said, this.on);
+    this.play = h("button.play", { "aria-keyshortcuts": "Space", onclick: play });
+    this.element = h("div.stepper", null, this.play, this.back, this.said, this.on);
+    this.plays(false);
+  }
+
+  plays(on) {
+    this.play.textContent = on ? "❚❚" : "▶";
+    this.play.setAttribute("aria-label", on ? "stop playing" : "play the steps");
+    this.play.title = on ? "stop (space)" : "play the steps (space)";
   }
 
   show(at, end) {

@@ -1,6 +1,7 @@
 // Keys for everything.
 
 const KEYS = [
+  ["space", "play the steps, or stop", [" "], () => play()],
   ["j ↓ →", "next step", ["j", "ArrowDown", "ArrowRight"], () => choose({ step: view.step + 1 })],
   ["k ↑ ←", "previous step", ["k", "ArrowUp", "ArrowLeft"], () => choose({ step: view.step - 1 })],
   ["Home", "first state", ["Home"], () => choose({ step: 0 })],
@@ -14,7 +15,7 @@ const KEYS = [
   ["f", "show only some fields", ["f"], () => focusFilter()],
   ["p", "show changes since this state", ["p"], () => pin()],
 ];
-const PAGE_KEYS = [["n", "next path", ["n"], () => choose({ trace: (view.trace + 1) % data.traces.length, step: 1e9, side: 0 })]];
+const PAGE_KEYS = [["n", "next path", ["n"], () => nextPath()]];
 const PAIR_KEYS = [["o", "the other side", ["o"], () => choose({ side: 1 - view.side })]];
 const LIVE_KEYS = [
   ["1 … 9", "take a step", [..."123456789"], (key) => choices.take(Number(key) - 1)],
@@ -24,6 +25,12 @@ const LIVE_KEYS = [
   ["/", "find a state", ["/"], () => choices.finder.select()],
   ["w", "watch an expression", ["w"], () => choices.watcher.focus()],
 ];
+
+function nextPath() {
+  const trace = (view.trace + 1) % data.traces.length;
+  choose({ trace, step: startOf(trace), side: 0 });
+}
+
 const HELP_KEYS = [["?", "these keys", ["?"], () => (help.open ? help.close() : help.showModal())]];
 const keys = () => [...KEYS, ...(live ? LIVE_KEYS : PAGE_KEYS), ...(data.compared ? PAIR_KEYS : []), ...HELP_KEYS];
 
@@ -31,9 +38,11 @@ function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || !current()) return;
   if (event.key === "Escape") document.activeElement.blur();
   if (/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) return;
+  if (event.key === " " && /^(BUTTON|SUMMARY)$/.test(event.target.tagName)) return; // it is pressed
   const found = keys().find(([, , known]) => known.includes(event.key));
   if (!found || (help.open && event.key !== "?")) return;
   event.preventDefault();
+  if (event.key !== " ") player.stop();
   found[3](event.key);
 }
 

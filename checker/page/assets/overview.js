@@ -7,10 +7,6 @@ const VERDICTS = {
   error: ["Error", "bad"],
 };
 
-function figure(value, name) {
-  return h("div.figure", null, h("b", null, value), h("span", null, name));
-}
-
 function seconds(value) {
   return value < 60 ? value.toFixed(value < 10 ? 2 : 1) + " s" : Math.floor(value / 60) + " min " + Math.round(value % 60) + " s";
 }
@@ -81,22 +77,15 @@ function columns(levels) {
   );
 }
 
+// The verdict of a check that found nothing wrong.
 function verdict({ result, evidence, ...data }) {
   const [word, tone] = VERDICTS[result.verdict];
-  const { counts } = result;
   return h(
-    "section.verdict." + tone,
+    "section.band." + tone,
     null,
-    h("h1", null, word),
-    h("p.said", null, soft(sentence({ result, evidence, ...data }))),
-    h(
-      "div.figures",
-      null,
-      figure(count(counts.distinct), counts.distinct === 1 ? "distinct state" : "distinct states"),
-      figure(count(counts.generated), "generated"),
-      figure(count(counts.depth), "depth"),
-      figure(seconds(result.seconds), "on the " + result.engine + " engine"),
-    ),
+    h("div.bandhead", null, h("h1", null, word)),
+    h("p.doc.said", null, soft(sentence({ result, evidence, ...data }))),
+    h("p.dim.counts", null, countsOf({ result })),
   );
 }
 

@@ -12,13 +12,21 @@ function changeLine([mark, place, before, after, element]) {
   return h("div.change." + name, null, h("span.mark", { "aria-label": word }, mark), h("span.place", null, soft(place)), " ", values);
 }
 
-function changesOf(path, at) {
+// ``beside`` is the other of two paths: what it does otherwise is marked.
+function changesOf(path, at, beside) {
   const { trace } = path;
   const step = path.steps[at - 1];
   if (trace.steps[at - 1].completed === false) {
     return h("div.changes.failed", null, [trace.error_type, trace.error].filter(Boolean).join(": "));
   }
-  const lines = step.changes.length ? step.changes.map(changeLine) : h("div.dim", null, "changes nothing");
+  const there = beside && beside.steps[at - 1];
+  const known = there && new Set(there.changes.map((one) => JSON.stringify(one)));
+  const line = (one) => {
+    const made = changeLine(one);
+    made.classList.toggle("differs", Boolean(known) && !known.has(JSON.stringify(one)));
+    return made;
+  };
+  const lines = step.changes.length ? step.changes.map(line) : h("div.dim", null, "changes nothing");
   return h("div.changes", null, lines, step.place && h("div.source", null, eased(step.place)));
 }
 
@@ -83,8 +91,11 @@ class PathList {
     this.element = h("ol.path", { "aria-label": "steps" });
   }
 
-  show(path) {
+  // ``differs`` is the state in which the path beside it begins to be another.
+  show(path, differs = null, beside = null) {
     this.path = path;
+    this.beside = beside;
+    this.differs = differs;
     this.chosen = undefined;
     this.same = sameBefore(path.trace);
     this.element.classList.toggle("long", path.steps.length > 200);
@@ -98,7 +109,7 @@ class PathList {
     const { path } = this;
     const last = at === path.steps.length && at > 0 && !path.witness && (!path.live || path.trace.property) && !path.side;
     const cycle = path.trace.loop !== null && at > path.trace.loop;
-    return h("li" + (last ? ".last" : "") + (cycle ? ".cycle" : ""), { "data-step": at });
+    return h("li" + (last ? ".last" : "") + (cycle ? ".cycle" : "") + (at === this.differs ? ".differs" : ""), { "data-step": at });
   }
 
   // The line of a step; it is made when it is asked for.
@@ -111,7 +122,7 @@ class PathList {
       "button.line",
       { onclick: () => this.select(at), "aria-expanded": "false" },
       h("span.number", null, String(at)),
-      h("span.what", null, label, loopMark(path, at), " ", this.sameAs(at), turned(path, at)),
+      h("span.what", null, label, loopMark(path, at), at === this.differs ? h("span.differs-mark", null, "first difference") : null, " ", this.sameAs(at), turned(path, at)),
     );
     item.append(line);
     return line;
@@ -128,7 +139,7 @@ class PathList {
     const line = this.line(at);
     const has = item.querySelector(".changes");
     line.setAttribute("aria-expanded", String(open && at > 0));
-    if (open && !has && at > 0) item.append(changesOf(this.path, at));
+    if (open && !has && at > 0) item.append(changesOf(this.path, at, this.beside));
     if (!open && has) has.remove();
   }
 

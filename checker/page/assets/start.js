@@ -12,7 +12,8 @@ function onAddress() {
 }
 
 function frame() {
-  document.title = `${data.spec} · statewalk`;
+  const found = current() && !live ? `${nameOf(current())} · ` : "";
+  document.title = `${found}${data.spec} · statewalk`;
   const constants = data.constants.map(([name, value]) => h("span.constant", null, h("span.dim", null, name), " ", value));
   const listed = constants.length ? h("details.constants", null, h("summary", null, plural(constants.length, "constant")), h("div", null, constants)) : null;
   const open = h("button.keys", { onclick: () => help.showModal(), "aria-label": "keys" }, "?");
@@ -23,6 +24,7 @@ function frame() {
   window.addEventListener("hashchange", onAddress);
   window.addEventListener("popstate", onAddress);
   wide.addEventListener("change", () => current() && draw());
+  window.addEventListener("resize", resized);
   window.addEventListener("beforeprint", () => {
     if (current()) unfoldAll(true);
     finish();
@@ -30,7 +32,7 @@ function frame() {
   return main;
 }
 
-const explored = () => [title, why, live ? status : null, box];
+const explored = () => [title, why, live ? status : null, box, below];
 
 function startPage() {
   if (data.alone || data.traces.some((path) => path.around)) TABS.push(["graph", "Graph"]);
@@ -38,14 +40,14 @@ function startPage() {
   const main = frame();
   readAddress();
   const show = (at) => {
-    choose({ trace: at, step: 1e9 });
-    title.scrollIntoView({ behavior: "smooth" });
+    choose({ trace: at, step: startOf(at) });
+    title.scrollIntoView({ behavior: still.matches ? "auto" : "smooth" });
   };
   const wrong = data.result && ["violated", "error"].includes(data.result.verdict);
   const paths = current() ? explored() : null;
-  add(main, data.result ? verdict(data) : data.compared ? comparedHead(data.compared) : null);
-  add(main, wrong ? [paths, cards(data, show)] : [data.result ? cards(data, show) : null, paths]);
-  if (data.compared) add(main, comparedCards(data));
+  if (data.compared) add(main, [comparedHead(data.compared), paths, comparedReport(data)]);
+  else if (wrong && paths) add(main, [paths, cards(data, show)]);
+  else add(main, [data.result ? [verdict(data), cards(data, show)] : null, paths]);
   if (current()) draw();
 }
 

@@ -1,8 +1,9 @@
 // A state as a tree, and the path as a table: one row per step, one column per instance.
 
 const SHORT = 64;
+let beforeWord = "was"; // of a value that a state is compared with
 
-function valueTree(value, before, depth) {
+function valueTree(value, before, depth, open) {
   const parts = partsOf(value);
   const text = textOf(value);
   if (!parts || !parts.length || text.length <= SHORT) return worded(text);
@@ -11,7 +12,7 @@ function valueTree(value, before, depth) {
   const known = new Set((partsOf(before === undefined ? null : before) || []).map(([, v]) => JSON.stringify(v)));
   return h(
     "details.tree",
-    { open: depth < 2 },
+    { open: open || depth < 2 },
     h("summary", null, h("span.kind", null, headOf(value)), " ", h("span.brief", null, text)),
     h(
       "div.inner",
@@ -19,23 +20,24 @@ function valueTree(value, before, depth) {
       parts.map(([name, part]) => {
         const was = name && old.has(name) ? old.get(name) : undefined;
         const changed = isNew && (name ? was === undefined || !same(part, was) : !known.has(JSON.stringify(part)));
-        return row(name, part, was, changed, depth + 1);
+        return row(name, part, was, changed, depth + 1, open);
       }),
     ),
   );
 }
 
-function row(name, value, before, changed, depth) {
+// ``open`` unfolds all of a value: the property reads it, so nothing of it may be cut.
+function row(name, value, before, changed, depth, open = false) {
   const whole = changed && before !== undefined && !(partsOf(value) || []).length;
   return h(
-    changed ? "div.field.changed" : "div.field",
-    null,
+    "div.field" + (changed ? ".changed" : "") + (open && depth === 1 ? ".read" : ""),
+    open && depth === 1 ? { title: "the property reads this" } : null,
     name ? h("span.name", null, name) : h("span.name.none", null, "·"),
     h(
       "div.holds",
       null,
-      valueTree(value, changed ? before : undefined, depth),
-      whole && h("span.was", null, "was ", eased(textOf(before))),
+      valueTree(value, changed ? before : undefined, depth, open),
+      whole && h("span.was", null, h("span.whose", null, beforeWord, " "), eased(textOf(before))),
     ),
   );
 }
@@ -51,8 +53,18 @@ function fieldFilter(text) {
   };
 }
 
+// Instances with a field that the property reads come first.
+function readFirst(fields, isRead) {
+  const wanted = ([name, held]) => [...held.keys()].some((field) => isRead(name, field));
+  const all = [...fields];
+  return new Map([...all.filter(wanted), ...all.filter((one) => !wanted(one))]);
+}
+
 function stateTree(path, at, then, shows) {
-  const now = fieldsAt(path.trace, at);
+  const { reason } = path.trace;
+  const reads = new Set(reason ? reason.reads : []);
+  const isRead = (name, field) => reads.has(name ? `${name}.${field}` : field);
+  const now = readFirst(fieldsAt(path.trace, at), isRead);
   const blocks = [];
   const small = [];
   for (const [name, fields] of now) {
@@ -60,7 +72,7 @@ function stateTree(path, at, then, shows) {
     const known = [...fields].filter(([field]) => shows(name, field));
     const rowOf = ([field, value], label) => {
       const before = old ? old.get(field) : undefined;
-      return row(label || field, value, before, old !== null && !same(value, before), 1);
+      return row(label || field, value, before, old !== null && !same(value, before), 1, isRead(name, field));
     };
     if (fields.size === 1 && known.length && textOf(known[0][1]).length < SHORT / 2) small.push(rowOf(known[0], name ? `${name}.${known[0][0]}` : ""));
     else if (known.length) blocks.push(h("section.instance", null, h("h4", null, name || "Variables"), known.map((one) => rowOf(one))));

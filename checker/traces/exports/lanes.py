@@ -1,97 +1,354 @@
 """A trace as a sequence diagram: roles as lanes, time downwards. Laid out here, drawn elsewhere.
 
-A drawing is data, a list of shapes of SVG with their attributes and texts: the page makes elements
-of them, `svg_of` a text. What there is to draw is told by `events`.
+Each lane begins with a band in the colour of the role's state; all that happens in the lane stands
+to the right of it, and arrows go from band to band. Texts are wrapped into their lanes. What there
+is to draw is told by `events`, what the states are by `bands`.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from html import escape
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from statewalk.checker.traces.exports.bands import Band, bands
+from statewalk.checker.traces.exports.pictures import Shape, svg_of
 from statewalk.checker.traces.exports.sequence import Event, events
-from statewalk.checker.traces.trace import label_parts
-from statewalk.dsl.errors import printable
+from statewalk.checker.traces.exports.wrapping import size_of, wrapped
 
 if TYPE_CHECKING:
+    from statewalk.checker.traces.clauses import Reason
     from statewalk.checker.traces.trace import Trace
 
 
-Shape = tuple[str, dict[str, Any], str]
-"""The tag, its attributes, its text"""
-
-_GUTTER, _RIGHT = 52, 44  # left of the lanes: numbers; right of them: the arc of a lasso
-_LETTER, _BOLD = 6.4, 9.6  # pixels, of a letter at 11 pixels, and at 13 in bold
-_LEAST, _MOST = 132, 300  # of a lane
-_GAP = 20  # between notes of neighbours
-_NOTE, _LINE, _ARROW, _PAD = 24, 14, 26, 10
-HEAD = 36  # height of the row of names
+WIDTH = 860  # of a drawing, where its lanes can be made to fit
+_GUTTER, _RIGHT = 40, 30  # left of the lanes: numbers; right of them: the arc of a lasso
+_LETTER, _BOLD = 6.4, 7.9  # pixels, of a letter at 11 pixels, and at 13 in bold
+_BAND, _PAD, _GAP = 10, 8, 12  # the band of a lane, the room right of it, between lanes
+_LEAST, _MOST = 104, 270  # of what stands in a lane
+_EMPTY = 60  # the least of a lane in which little stands
+_FALSE = 150  # the least of the lane that has the false clause
+_LINE, _ROW = 14, 8  # height of a line, and between rows
+_FEW = 4  # lines of a text that may be shortened
+_LONG = 60  # characters of a text that is not to be shortened
 
 
 def drawing(trace: Trace) -> dict[str, Any]:
     """Return the sequence diagram of a trace: its size, the row of names, and everything below."""
     fails = not trace.of_kind.witness and trace.loop is None
-    return drawing_of(list(events(trace)), trace.loop, bad=trace.length if fails else None)
+    bad = trace.length if fails else None
+    return drawing_of([*events(trace)], trace.loop, bad, bands(trace), trace.reason, trace.property)
 
 
-def drawing_of(found: list[Event], loop: int | None, bad: int | None) -> dict[str, Any]:
-    """Return the same of events; ``bad`` is the step that should not have happened."""
+def to_svg(trace: Trace) -> str:
+    """Return a trace as a sequence diagram that any browser shows."""
+    return svg_of(drawing(trace), alone=True)
+
+
+def drawing_of(
+    found: list[Event],
+    loop: int | None,
+    bad: int | None,
+    states: Mapping[str, Band] | None = None,
+    reason: Reason | None = None,
+    name: str = "",
+) -> dict[str, Any]:
+    """Return the same of events; ``bad`` is the step that should not have happened, ``states``
+    the bands of lanes, ``reason`` what is false of the property of a ``name``.
+    """
     names = list(dict.fromkeys(n for e in found for n in (e.source, e.target) if n))
-    wide = _widths(found, names)
-    centres, width = _columns(wide)
-    backs: list[Shape] = []
-    shapes: list[Shape] = []
-    tops: list[int] = []
-    top = 4
+    states = {lane: band for lane, band in (states or {}).items() if lane in names}
+    false = _False.of(reason, name, names, found)
+    if false is not None and false.lane not in names:
+        names.append(false.lane)
+    lanes = _lanes(found, names, states, false)
+    made = _Drawing(lanes, states, false)
+    if found and (states or (false is not None and false.at == 0)):
+        made.start()
     for step, group in groupby(found, key=lambda e: e.step):
-        tops.append(top)
-        parts, height = _row(list(group), top, centres, bad=step == bad)
-        row = {"class": "row", "x": 0, "y": top, "width": width, "height": height}
-        number = {"class": "number", "x": 30, "y": top + 21, "text-anchor": "end"}
-        backs.append(("rect", {**row, "data-step": step}, ""))
-        shapes += [("text", number, str(step)), *parts]
-        top += height
-    lives: list[Shape] = [
-        ("line", {"class": "life", "x1": x, "y1": 0, "x2": x, "y2": top}, "")
-        for x in centres.values()
-    ]
-    if loop is not None:
-        shapes += _arc(tops, loop, top, width)
-    head: list[Shape] = [
-        (
-            "text",
-            {"class": "name", "x": x, "y": 23, "text-anchor": "middle"},
-            _named(name, wide[name]),
-        )
-        for name, x in centres.items()
-    ]
-    return {"width": width, "height": top + 8, "head": head, "shapes": [*backs, *lives, *shapes]}
+        made.row(step, list(group), bad=step == bad)
+    return made.result(loop)
 
 
-def _widths(found: list[Event], names: list[str]) -> dict[str, int]:
-    """Return how wide each lane is."""
-    wide = {name: max(_LEAST, min(_MOST, int(len(name) * _BOLD) + 1)) for name in names}
+@dataclass(frozen=True)
+class _Lane:
+    """A lane: its number, where its band begins, and how much room there is right of it."""
+
+    at: int
+    name: str
+    left: int
+    room: int
+
+    @property
+    def text(self) -> int:
+        """Where texts begin."""
+        return self.left + _BAND + _PAD
+
+    @property
+    def end(self) -> int:
+        return self.text + self.room
+
+
+@dataclass(frozen=True)
+class _False:
+    """The false clause: its lines, in which lane it stands, below which step."""
+
+    lines: tuple[str, ...]
+    lane: str
+    at: int
+
+    @classmethod
+    def of(
+        cls, reason: Reason | None, name: str, names: Sequence[str], found: Sequence[Event]
+    ) -> _False | None:
+        if reason is None or not names or reason.innermost is None:
+            return None
+        here = [n for e in found if e.step == reason.at for n in (e.target, e.source) if n]
+        named = [lane for lane in reason.lanes if lane in names]
+        lane = next((n for n in named if n in here), None) or next(iter(named), None)
+        lines = [f"✗ {name}" if name else "✗"]
+        shown: set[str] = set()
+        for clause in reversed(reason.clauses):
+            said = f"{clause.text} is {str(clause.truth).lower()}" if clause.file else clause.text
+            values = [f"{n} = {v}" for n, v in clause.values if n and n not in shown]
+            shown |= {n for n, _ in clause.values}
+            lines += [said, *values] if clause is reason.innermost else values
+        return cls(tuple(lines), lane or (here or list(names))[-1], reason.at)
+
+
+def _lanes(
+    found: Sequence[Event], names: Sequence[str], states: Mapping[str, Band], false: _False | None
+) -> dict[str, _Lane]:
+    """Return the lanes: as wide as what they hold, narrower where all would not fit."""
+    wanted = {name: max(_EMPTY, round(len(name) * _BOLD)) for name in names}
+    order = {name: at for at, name in enumerate(names)}
+
+    def want(lane: str, text: str) -> None:
+        wanted[lane] = max(wanted[lane], min(_MOST, size_of(text, _LETTER) + 18))
+
     for event in found:
-        for text in [event.text, *event.received] if event.kind == "step" else []:
-            wide[event.source] = max(wide[event.source], _size(text))
-    return wide
+        for text in [event.text, *event.received] if not event.target else []:
+            want(event.source, text)
+        for note in event.changes:
+            want(event.target or event.source, note.text)
+        if event.kind == "message" and abs(order[event.source] - order[event.target]) == 1:
+            want(min(event.source, event.target, key=order.__getitem__), event.text)
+    for lane, band in states.items():
+        for value in band.values:
+            want(lane, value or "")
+    if false is not None:
+        wanted[false.lane] = max(wanted[false.lane], _FALSE)
+    read = {
+        e.target or e.source
+        for e in found
+        for note in e.changes
+        if note.whole and len(note.text) > _LONG
+    }
+    around = _GUTTER + _RIGHT + len(names) * (_BAND + _PAD + _GAP)
+    most = _level(list(wanted.values()), WIDTH - around)
+    lanes, left = {}, _GUTTER
+    for at, (name, room) in enumerate(wanted.items()):
+        least = _FALSE if name in read or (false is not None and false.lane == name) else _LEAST
+        lanes[name] = _Lane(at, name, left, min(room, max(most, least)))
+        left = lanes[name].end + _GAP
+    return lanes
 
 
-def _columns(wide: dict[str, int]) -> tuple[dict[str, int], int]:
-    """Return where the middle of each lane is, and how wide all are together."""
-    left, centres = _GUTTER, {}
-    for name, room in wide.items():
-        centres[name] = left + room // 2
-        left += room + _GAP
-    return centres, left + _RIGHT
+def _level(sizes: list[int], room: int) -> int:
+    """Return the size to which the largest have to be cut, for all to fit."""
+    left, count = room, len(sizes)
+    for size in sorted(sizes):
+        if size * count >= left:
+            return left // count
+        left -= size
+        count -= 1
+    return max(sizes, default=0)
 
 
-def _size(text: str) -> int:
-    return min(_MOST, int(len(text) * _LETTER) + 22)
+@dataclass
+class _Drawing:
+    """The rows so far: ``top`` is where the next begins, ``free`` by lane where there is room."""
+
+    lanes: Mapping[str, _Lane]
+    states: Mapping[str, Band]
+    false: _False | None
+    top: int = 4
+    backs: list[Shape] = field(default_factory=list)
+    shapes: list[Shape] = field(default_factory=list)
+    tops: dict[int, int] = field(default_factory=dict)
+    turns: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
+
+    def start(self) -> None:
+        """Draw the states in which the lanes begin."""
+        self._begin(0)
+        for lane in self.states:
+            self._pill(lane, 0)
+        self._why(0)
+        self._end(0)
+
+    def row(self, step: int, found: list[Event], *, bad: bool) -> None:
+        """Draw a step: what its actor does, what that changes, and its arrows."""
+        self._begin(step)
+        first, arrows = found[0], found[1:]
+        self._note(first, bad=bad)
+        self._changes(first.source, first)
+        for event in arrows:
+            if event.kind == "message":
+                self._message(event)
+            else:
+                self._call(event)
+        for lane in self.states:
+            self._pill(lane, step)
+        self._why(step)
+        self._end(step)
+
+    def result(self, loop: int | None) -> dict[str, Any]:
+        """Return the drawing."""
+        width = max((lane.end for lane in self.lanes.values()), default=_GUTTER) + _RIGHT
+        for _, attributes, _ in self.backs:
+            attributes["width"] = width
+        if loop is not None and self.tops:
+            self.shapes += _arc(self.tops, loop, self.top, width)
+        head: list[Shape] = [
+            ("text", {"class": "name", "x": lane.left, "y": 23}, _named(name, lane.room + _BAND))
+            for name, lane in self.lanes.items()
+        ]
+        named = [
+            {"name": name, "left": lane.left, "end": lane.end} for name, lane in self.lanes.items()
+        ]
+        shapes = [*self.backs, *self._lives(), *self.shapes]
+        size = {"width": width, "height": self.top + 8}
+        return {**size, "head": head, "lanes": named, "shapes": shapes}
+
+    def _begin(self, step: int) -> None:
+        self.tops[step] = self.top
+        self.free = dict.fromkeys(self.lanes, self.top + _ROW)
+
+    def _end(self, step: int) -> None:
+        bottom = max([self.top + 30, *(y + _ROW for y in self.free.values())])
+        row = {"class": "row", "x": 0, "y": self.top, "width": 0, "height": bottom - self.top}
+        self.backs.append(("rect", {**row, "data-step": step}, ""))
+        number = {"class": "number", "x": 26, "y": self.top + 22, "text-anchor": "end"}
+        self.shapes.append(("text", number, str(step)))
+        self.top = bottom
+
+    def _lines(self, lane: str, kind: str, lines: Sequence[str]) -> None:
+        """Put lines of text into a lane, below what is there."""
+        of = self.lanes[lane]
+        for line in lines:
+            self.shapes.append(_text(kind, of, of.text, self.free[lane] + 11, line))
+            self.free[lane] += _LINE
+
+    def _boxed(self, lane: str, kind: str, lines: Sequence[tuple[str, str]], **more: Any) -> None:
+        of, top = self.lanes[lane], self.free[lane]
+        bold = {"false": _BOLD - 0.4}
+        wide = max(size_of(text, bold.get(of_text, _LETTER)) for text, of_text in lines) + 16
+        box = {"x": of.text - 6, "y": top, "width": min(wide, of.room + 6), "rx": 6}
+        tall = {"height": len(lines) * _LINE + 8, "data-lane": of.at}
+        self.shapes.append(("rect", {"class": kind, **box, **tall, **more}, ""))
+        self.free[lane] = top + 4
+        for text, of_text in lines:
+            self._lines(lane, of_text, [text])
+        self.free[lane] += 6
+
+    def _note(self, event: Event, *, bad: bool) -> None:
+        crash = event.text.startswith("crash")
+        room = self.lanes[event.source].room - 8
+        lines = [(line, "call") for line in wrapped(event.text, room, _LETTER)]
+        for text in event.received:
+            got = wrapped(f"← {text}", room, _LETTER, hang="   ")
+            lines += [(line, "got") for line in got]
+        kind = "note" + " bad" * bad + " crash" * crash
+        self._boxed(event.source, kind, lines, **{"data-step": event.step})
+
+    def _changes(self, lane: str, event: Event) -> None:
+        of = self.lanes[lane]
+        for note in event.changes:
+            if (band := self.states.get(lane)) is not None and band.place == note.place:
+                continue  # the pill says it
+            lines = wrapped(note.text, of.room, _LETTER, hang="  ")
+            if len(lines) > _FEW and not note.whole:
+                lines = [*lines[: _FEW - 1], f"{lines[_FEW - 1][:-1]}…"]
+            self._lines(lane, "own read" if note.whole else "own", lines)
+
+    def _between(self, event: Event) -> tuple[_Lane, _Lane, list[str]]:
+        one, two = self.lanes[event.source], self.lanes[event.target]
+        low, high = sorted((one.at, two.at))
+        return one, two, [n for n, lane in self.lanes.items() if low <= lane.at <= high]
+
+    def _message(self, event: Event) -> None:
+        one, two, over = self._between(event)
+        low, high = (one, two) if one.at < two.at else (two, one)
+        room = high.left - low.text - 8
+        lines = wrapped(event.text, room, _LETTER, hang="  ")
+        top = max(self.free[n] for n in over)
+        for at, line in enumerate(lines):
+            tag, place, shown = _text("label", low, low.text, top + 11 + at * _LINE, line)
+            self.shapes.append((tag, {**place, "data-end": high.at}, shown))
+        y = top + len(lines) * _LINE + 5
+        self.shapes += _arrow(event, one, two, y)
+        self.free |= dict.fromkeys(over, y + 7)
+
+    def _call(self, event: Event) -> None:
+        one, two, over = self._between(event)
+        y = max(self.free[n] for n in over) + 6
+        self.shapes += _arrow(event, one, two, y)
+        self.free |= dict.fromkeys(over, y + 6)
+        self._changes(event.target, event)
+
+    def _pill(self, lane: str, step: int) -> None:
+        """Say the state that a lane is in from here, where it is another one."""
+        band, of = self.states[lane], self.lanes[lane]
+        word = band.values[step] if step < len(band.values) else None
+        if step and (step >= len(band.values) or word == band.values[step - 1]):
+            return
+        y = self.free[lane] + 2
+        kind = f"s{band.colours[word]}" if word is not None else "s"
+        text = "—" if word is None else word
+        wide = min(of.room + _BAND, size_of(text, _LETTER) + 20)
+        box = {"x": of.left, "y": y, "width": wide, "height": 18, "rx": 5, "data-lane": of.at}
+        self.shapes.append(("rect", {"class": f"pill {kind}", **box}, ""))
+        fitted = wrapped(text, of.room, _LETTER)[0]
+        self.shapes.append(_text("state", of, of.left + 8, y + 13, fitted))
+        self.turns.setdefault(lane, []).append((y, kind))
+        self.free[lane] = y + 22
+
+    def _why(self, step: int) -> None:
+        """Say what is false from here."""
+        false = self.false
+        if false is None or false.at != step:
+            return
+        room = self.lanes[false.lane].room - 8
+        lines = [
+            (line, "false" if at < 2 else "falsity")
+            for at, text in enumerate(false.lines)
+            for line in wrapped(text, room, _LETTER if at > 1 else _BOLD - 0.4, hang="  ")
+        ]
+        self.free[false.lane] += 3
+        self._boxed(false.lane, "note why", lines, **{"data-step": step})
+
+    def _lives(self) -> list[Shape]:
+        """Return the bands, and lines where a lane has none."""
+        found: list[Shape] = []
+        for name, lane in self.lanes.items():
+            turns = self.turns.get(name, [])
+            x = lane.left + _BAND // 2
+            if not turns:
+                life = {"class": "life", "x1": x, "y1": 0, "x2": x, "y2": self.top}
+                found.append(("line", life, ""))
+            ends = [y for y, _ in turns[1:]] + [self.top]
+            for (y, kind), end in zip(turns, ends, strict=False):
+                band = {"x": lane.left, "y": y + 4, "width": _BAND, "height": end - y}
+                found.append(("rect", {"class": f"band {kind}", **band}, ""))
+        return found
+
+
+def _text(kind: str, lane: _Lane, x: int, y: int, text: str) -> Shape:
+    """Return a line of text; blanks at its beginning become room."""
+    shown = text.lstrip(" ")
+    place = {"class": kind, "x": x + 4 * (len(text) - len(shown)), "y": y, "data-lane": lane.at}
+    return ("text", place, shown)
 
 
 def _named(name: str, width: int) -> str:
@@ -100,337 +357,28 @@ def _named(name: str, width: int) -> str:
     return name if len(name) <= most else f"{name[: most - 7]}…{name[-6:]}"
 
 
-def _fitted(text: str, width: int) -> str:
-    most = int((width - 18) / _LETTER)
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
-def _row(
-    found: list[Event], top: int, centres: dict[str, int], *, bad: bool
-) -> tuple[list[Shape], int]:
-    """Return what a step is drawn as, and its height."""
-    step, arrows = found[0], found[1:]
-    x = centres[step.source]
-    crash = step.text.startswith("crash")
-    kind = "note" + " bad" * bad + " crash" * crash
-    lines = [step.text, *(f"← {text}" for text in step.received)]
-    wide = max(_size(line) for line in lines)
-    tall = _NOTE + _LINE * len(step.received)
-    y = top + _PAD // 2
-    box = {"x": x - wide // 2, "y": y, "width": wide, "height": tall, "rx": 6}
-    parts: list[Shape] = [("rect", {"class": kind, **box, "data-step": step.step}, "")]
-    for at, line in enumerate(lines):
-        place = {"x": x, "y": y + 16 + at * _LINE, "text-anchor": "middle"}
-        parts.append(("text", {"class": "got" if at else "call", **place}, _fitted(line, wide)))
-    y += tall
-    for arrow in arrows:
-        drawn, height = _arrow(arrow, y, centres)
-        parts += drawn
-        y += height
-    return parts, y + _PAD // 2 - top
-
-
-def _arrow(event: Event, top: int, centres: dict[str, int]) -> tuple[list[Shape], int]:
-    """Return an arrow with its text, a line of it above, others below."""
-    start, end = centres[event.source], centres[event.target]
-    way = 1 if end > start else -1
-    lines = event.text.split("\n")[:4]
-    y = top + _ARROW - 6 + _LINE * (len(lines) - 1)
+def _arrow(event: Event, one: _Lane, two: _Lane, y: int) -> list[Shape]:
+    """Return an arrow from band to band."""
+    way = 1 if two.at > one.at else -1
+    start = one.left + (_BAND if way > 0 else 0)
+    end = two.left + (0 if way > 0 else _BAND)
     tip = end - 7 * way if event.kind == "lost" else end
-    parts: list[Shape] = [
-        ("line", {"class": event.kind, "x1": start, "y1": y, "x2": tip, "y2": y}, "")
-    ]
+    line = {"class": event.kind, "x1": start, "y1": y, "x2": tip, "y2": y}
+    parts: list[Shape] = [("line", {**line, "data-step": event.step}, "")]
     if event.kind == "lost":
         cross = f"M{end - 5} {y - 5}l10 10m0 -10l-10 10"
-        parts.append(("path", {"class": "lost", "d": cross}, ""))
-    else:
-        head = f"M{end} {y}l{-9 * way} -4v8z"
-        parts.append(("path", {"class": f"tip {event.kind}", "d": head}, ""))
-    for at, line in enumerate(lines):
-        place = {"x": (start + end) // 2, "y": y - 6 - _LINE * (len(lines) - 1 - at)}
-        parts.append(("text", {"class": "label", "text-anchor": "middle", **place}, line))
-    return parts, _ARROW + _LINE * (len(lines) - 1)
+        return [*parts, ("path", {"class": "lost", "d": cross}, "")]
+    head = f"M{end} {y}l{-9 * way} -4v8z"
+    return [*parts, ("path", {"class": f"tip {event.kind}", "d": head}, "")]
 
 
-def _arc(tops: list[int], loop: int, bottom: int, width: int) -> list[Shape]:
-    """Return the way back of a lasso, at the right."""
-    x = width - _RIGHT + 10
-    high = tops[loop] + 6 if loop < len(tops) else bottom - 4
+def _arc(tops: Mapping[int, int], loop: int, bottom: int, width: int) -> list[Shape]:
+    """Return the way back of a lasso, at the right: to where the first step of the cycle begins."""
+    x = width - _RIGHT + 4
+    high = tops.get(loop + 1, bottom - 10) + 6
     low = bottom - 6
-    path = f"M{x} {low}h10q8 0 8 -8V{high + 8}q0 -8 -8 -8h-10"
+    path = f"M{x} {low}h8q8 0 8 -8V{high + 8}q0 -8 -8 -8h-8"
     return [
         ("path", {"class": "arc", "d": path}, ""),
         ("path", {"class": "arc tip", "d": f"M{x - 2} {high}l9 -4v8z"}, ""),
     ]
-
-
-_PAINT = {
-    "life": {"stroke": "#c8ccd4"},
-    "row": {"fill": "none"},
-    "note": {"fill": "#f4f5f8", "stroke": "#c8ccd4"},
-    "bad": {"fill": "#fdecec", "stroke": "#c2352b"},
-    "message": {"stroke": "#3d5bd9"},
-    "call": {"stroke": "#7a8190"},
-    "lost": {"stroke": "#c2352b", "fill": "none"},
-    "arc": {"stroke": "#c2352b", "fill": "none"},
-    "spot": {"fill": "#fff", "stroke": "#b9bfcc"},
-    "way": {"stroke": "#7a8190", "fill": "none"},
-    "again": {"stroke": "#3b5bdb", "stroke-dasharray": "4 3"},
-}
-
-
-_DARK = """<style>@media (prefers-color-scheme: dark) {
-rect[fill="#fff"] { fill: #16181d } text { fill: #e3e6ec }
-rect[fill="#f4f5f8"] { fill: #262a33; stroke: #4b5262 } rect[fill="#fdecec"] { fill: #4a1f1d }
-[stroke="#c8ccd4"] { stroke: #3a404d } [stroke="#3d5bd9"] { stroke: #8ea2ff }
-}</style>"""
-_ASKED = ("data-step", "data-spot")  # what only the page asks for
-
-
-def to_svg(trace: Trace) -> str:
-    """Return a trace as a sequence diagram that any browser shows."""
-    return svg_of(drawing(trace), alone=True)
-
-
-def svg_of(found: dict[str, Any], *, painted: bool = True, alone: bool = False) -> str:
-    """Return a drawing as SVG that needs no style sheet; if not ``painted``, its classes stay
-    for one.
-
-    One that stands ``alone`` in a file has dark colours too; in a page they would reach others.
-    """
-    width, height = found["width"], found["height"] + HEAD
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">',
-        *([_DARK] if alone else []),
-        *(['<rect width="100%" height="100%" fill="#fff"/>'] if painted else []),
-        *(_text(shape, painted) for shape in found["head"]),
-        f'<g transform="translate(0 {HEAD})">',
-        *(_text(shape, painted) for shape in found["shapes"]),
-        "</g></svg>\n",
-    ]
-    return "\n".join(lines)
-
-
-def _text(shape: Shape, painted: bool) -> str:
-    tag, attributes, text = shape
-    paint: dict[str, str] = {}
-    if painted and tag != "text":
-        for name in str(attributes["class"]).split():
-            paint |= _PAINT.get(name, {})
-    kept = {
-        n: v for n, v in attributes.items() if n not in _ASKED and not (painted and n == "class")
-    }
-    told = "".join(f' {n}="{escape(str(v))}"' for n, v in (paint | kept).items())
-    return f"<{tag}{told}>{escape(printable(text))}</{tag}>"
-
-
-FEW = 120  # states that are drawn as boxes
-_LETTERS = 29  # of a line in a box
-_EDGE = 8
-_GRIP = 18
-FOLDED = "folded"  # the mark of a state that may lead further than is drawn
-
-
-@dataclass(frozen=True)
-class Spot:
-    """A drawn state: how far it is, two lines of text, and how it is marked, in words."""
-
-    level: int
-    label: str
-    news: str = ""
-    mark: str = ""
-
-    def is_marked(self, word: str) -> bool:
-        """Return whether a word is among its marks."""
-        return word in self.mark.split()
-
-    def marked(self, word: str) -> Spot:
-        """Return the same with one mark more."""
-        return replace(self, mark=f"{self.mark} {word}".strip())
-
-
-@dataclass(frozen=True)
-class _Sizes:
-    """Of a spot, and of the room between spots; ``rows`` are in a column before the next begins."""
-
-    wide: int
-    tall: int
-    apart: int
-    below: int
-    rows: int
-
-
-_BOXES = _Sizes(wide=208, tall=40, apart=40, below=12, rows=FEW)
-_DOTS = _Sizes(wide=10, tall=10, apart=56, below=6, rows=48)
-
-
-def layered(spots: Sequence[Spot], edges: Iterable[tuple[int, int]]) -> dict[str, Any]:
-    """Return the drawing, and by spot the text that says what it is."""
-    sizes = _BOXES if len(spots) <= FEW else _DOTS
-    edges = sorted(set(edges))
-    places = _placed(spots, edges, sizes)
-    many = " many" if sizes is _DOTS else ""
-    ways: dict[str, list[str]] = {f"way{many}": [], f"way again{many}": []}
-    for a, b in edges:
-        further = spots[b].level > spots[a].level
-        curve = _curve(places[a], places[b], sizes, spots[b].level - spots[a].level)
-        ways[f"way{many}" if further else f"way again{many}"].append(curve)
-    shapes: list[Shape] = [
-        ("path", {"class": kind, "d": "".join(curves)}, "")
-        for kind, curves in ways.items()
-        if curves
-    ]
-    labels = cut_apart([spot.label for spot in spots], _LETTERS)
-    news = cut_apart([spot.news for spot in spots], _LETTERS)
-    for at, (spot, (x, y)) in enumerate(zip(spots, places, strict=True)):
-        shapes += _shapes(at, spot, (labels[at], news[at]), x, y, sizes)
-    width = max(x for x, _ in places) + sizes.wide + _EDGE + _GRIP
-    height = max(y for _, y in places) + sizes.tall + _EDGE
-    names = [f"{spot.label}\n{spot.news}".strip() for spot in spots]
-    return {"width": width, "height": height, "shapes": shapes, "names": names}
-
-
-def _placed(
-    spots: Sequence[Spot], edges: Iterable[tuple[int, int]], sizes: _Sizes
-) -> list[tuple[int, int]]:
-    """Return where each spot is: in its level by where those are from which steps lead to it."""
-    before: dict[int, list[int]] = {}
-    for a, b in edges:
-        if spots[a].level < spots[b].level:
-            before.setdefault(b, []).append(a)
-    places = [(0, 0)] * len(spots)
-    order = sorted(range(len(spots)), key=lambda at: spots[at].level)
-    left = _EDGE
-    for _, group in groupby(order, key=lambda at: spots[at].level):
-        row = list(group)
-        middle = {
-            at: sum(places[p][1] for p in before.get(at, ())) / max(1, len(before.get(at, ())))
-            for at in row
-        }
-        row.sort(key=lambda at: middle[at])
-        columns = -(-len(row) // sizes.rows)
-        for rank, at in enumerate(row):
-            down, across = divmod(rank, columns)
-            x = left + across * (sizes.wide + sizes.below)
-            places[at] = (x, _EDGE + down * (sizes.tall + sizes.below))
-        left += columns * (sizes.wide + sizes.below) - sizes.below + sizes.apart
-    return places
-
-
-def _curve(a: tuple[int, int], b: tuple[int, int], sizes: _Sizes, further: int) -> str:
-    """Return a step: to the right where it leads further, else back."""
-    half = sizes.tall // 2
-    (x, y), (u, v) = a, b
-    if further > 0:
-        x += sizes.wide
-        bend = (u - x) // 2
-        return f"M{x} {y + half}C{x + bend} {y + half} {u - bend} {v + half} {u} {v + half}"
-    out = 2 * sizes.apart // 5
-    low = half + sizes.tall // 5
-    u += sizes.wide if further < 0 else 0
-    way = out if further < 0 else -out
-    return f"M{x} {y + low}C{x - out} {y + low} {u + way} {v + low} {u} {v + low}"
-
-
-def _shapes(
-    at: int, spot: Spot, told: tuple[str, str], x: int, y: int, sizes: _Sizes
-) -> list[Shape]:
-    kind = " ".join(filter(None, ["spot", "dot" if sizes is _DOTS else "", spot.mark]))
-    box = {"x": x, "y": y, "width": sizes.wide, "height": sizes.tall}
-    rect: Shape = (
-        "rect",
-        {"class": kind, "data-spot": at, **box, "rx": min(8, sizes.wide // 2)},
-        "",
-    )
-    if sizes is _DOTS:
-        return [rect]
-    shapes: list[Shape] = [
-        rect,
-        ("text", {"class": "call", "x": x + 12, "y": y + 17}, told[0]),
-        ("text", {"class": "got", "x": x + 12, "y": y + 31}, told[1]),
-    ]
-    if not spot.is_marked(FOLDED):
-        return shapes
-    grip = {"x": x + sizes.wide, "y": y, "width": _GRIP, "height": sizes.tall, "rx": 6}
-    plus = {"class": "more", "x": x + sizes.wide + 5, "y": y + 25}
-    return [
-        *shapes,
-        ("rect", {"class": "unfold", "data-unfold": at, **grip}, ""),
-        ("text", plus, "+"),
-    ]
-
-
-def cut_apart(texts: Sequence[str], most: int) -> list[str]:
-    """Texts of at most so many letters: long ones lose their end, or, where others begin alike,
-    what they have in common before they differ.
-    """
-    alike: dict[str, set[str]] = {}
-    for text in texts:
-        alike.setdefault(text[: most - 1], set()).add(text)
-    return [
-        text if len(text) <= most else _cut(text, alike[text[: most - 1]], most) for text in texts
-    ]
-
-
-def _cut(text: str, alike: set[str], most: int) -> str:
-    if len(alike) == 1:
-        return f"{text[: most - 1]}…"
-    letters = zip(*alike, strict=False)
-    same = (at for at, found in enumerate(letters) if len({*found}) > 1)
-    differs = next(same, min(map(len, alike)))
-    head = most // 3
-    tail = text[max(head, min(differs - 4, len(text) - (most - head - 1))) :]
-    room = most - head - 1
-    return f"{text[:head]}…{tail if len(tail) <= room else tail[: room - 1] + '…'}"
-
-
-_STEPS = 200  # steps
-_TAGS = {"action": "<b>{}</b>", "actor": "<i>{}</i>"}
-
-
-def html_of(trace: Trace) -> str:
-    """Return the steps of a trace with what they changed, and the sequence diagram."""
-    rows = [_table_row("0", "<b>init</b>", [])]
-    for number, (step, changes) in enumerate(trace, 1):
-        if number > _STEPS:
-            rows.append(_table_row("", f"… and {trace.length - _STEPS} more", []))
-            break
-        label = "".join(
-            _TAGS.get(kind, "{}").format(_safe(text)) for text, kind in label_parts(trace, step)
-        )
-        rows.append(_table_row(str(number), label, [_safe(str(change)) for change in changes]))
-    error = f"<p>{_safe(trace.error)}</p>" if trace.error else ""
-    loop = f"<p>back to {trace.loop}, for ever</p>" if trace.loop is not None else ""
-    head = f"<p><b>{_safe(trace.property)}</b> · {trace.length} steps of {_safe(trace.spec)}</p>"
-    drawn = sized(svg_of(drawing(trace))) if 0 < trace.length <= _STEPS else ""
-    return f"{head}<table>{''.join(rows)}</table>{error}{loop}{drawn}"
-
-
-def _table_row(number: str, label: str, changes: list[str]) -> str:
-    told = "<br>".join(f"<code>{change}</code>" for change in changes)
-    left = ' style="text-align: left; vertical-align: top"'  # notebooks align cells themselves
-    cells = "".join(f"<td{left}>{cell}</td>" for cell in (number, label, told))
-    return f"<tr>{cells}</tr>"
-
-
-def _safe(text: str) -> str:
-    return escape(printable(text))
-
-
-def sized(svg: str) -> str:
-    """Return a drawing in its own size; notebooks would make a wide one too small to be read."""
-    kept = svg.replace("<svg ", '<svg style="max-width: none" ', 1)
-    return f'<div style="overflow-x: auto">{kept}</div>'
-
-
-def pre_of(text: str) -> str:
-    """Return a report as it stands; some notebooks' style sheets have no fixed pitch for it."""
-    return f'<pre style="font-family: var(--jp-code-font-family, monospace)">{_safe(text)}</pre>'
-
-
-def fenced(text: str, kind: str = "text") -> str:
-    """Return a text as a block of Markdown that nothing in it ends."""
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}{kind}\n{text}\n{fence}\n"

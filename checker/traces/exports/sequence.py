@@ -22,14 +22,24 @@ if TYPE_CHECKING:
     from statewalk.checker.traces.trace import Trace, TraceStep
 
 _OUTSIDE = "environment"
-_LIMIT = 60
+_LIMIT = 120  # characters of a text in the formats of others
+
+
+@dataclass(frozen=True)
+class Note:
+    """A change in a lane: its text and place; ``whole`` if no part of it may be left out."""
+
+    text: str
+    place: str = ""
+    whole: bool = False
 
 
 @dataclass(frozen=True)
 class Event:
     """Something to draw of a step, by its number: what an actor does, with the records it
     ``received``; or an arrow to a target, which is a record ("message") or
-    what it changes there ("call"; "lost" where nobody takes records away).
+    what it changes there ("call"; "lost" where nobody takes records away). ``changes`` are those
+    of the actor's own fields, or of the target's.
     """
 
     step: int
@@ -38,6 +48,7 @@ class Event:
     target: str = ""
     kind: Literal["step", "message", "call", "lost"] = "step"
     received: tuple[str, ...] = ()
+    changes: tuple[Note, ...] = ()
 
     @property
     def note(self) -> str:
@@ -51,11 +62,15 @@ def events(trace: Trace) -> Iterator[Event]:
     shared = set(trace.names.values())
     actors = [lane(step.actor, trace.names) for step in trace.steps]
     parties = {*actors, *_instances(trace)}
+    reads = trace.reason.reads if trace.reason is not None else ()
     for number, (step, changes) in enumerate(trace, 1):
         actor = actors[number - 1]
         own = {actor} if actor in shared else {actor, *shared}
         got = [c for c in changes if _is_message(c, "-") and owner_of(c) in own]
-        yield Event(number, actor, _call(step), received=tuple(_name(c.before) for c in got))
+        mine = [c for c in changes if owner_of(c) == actor and c not in got]
+        received = tuple(_name(c.before) for c in got)
+        told = tuple(_note(c, actor, reads) for c in mine)
+        yield Event(number, actor, _call(step), received=received, changes=told)
         for change in changes:
             if _is_message(change, "+") and (owner := owner_of(change)) != actor:
                 yield Event(number, actor, _name(change.after), owner, "message")
@@ -63,8 +78,14 @@ def events(trace: Trace) -> Iterator[Event]:
         for owner, found in _touched(left, parties - {actor}).items():
             nobody = actor == _OUTSIDE or actor in shared
             lost = nobody and all(_is_message(c, "-") for c in found)
-            text = "\n".join(_cut(str(c).replace(f"{owner}.", "", 1)) for c in found)
-            yield Event(number, actor, text, owner, "lost" if lost else "call")
+            notes = tuple(_note(c, owner, reads) for c in found)
+            text = "\n".join(str(c).replace(f"{owner}.", "", 1) for c in found)
+            yield Event(number, actor, text, owner, "lost" if lost else "call", changes=notes)
+
+
+def _note(change: Change, owner: str, reads: Iterable[str]) -> Note:
+    text = str(change).replace(f"{owner}.", "", 1).replace("  ", " ")
+    return Note(text, change.place, any(change.place.startswith(place) for place in reads))
 
 
 def _instances(trace: Trace) -> set[str]:
@@ -104,12 +125,12 @@ def lane(actor: Any, names: Mapping[str, str]) -> str:
 
 def _call(step: TraceStep) -> str:
     chosen = [str(c) for c in step.choices if not isinstance(c.value, Record)]
-    return _cut(" ".join([step.call, *chosen]))
+    return " ".join([step.call, *chosen])
 
 
 def _name(record: Any) -> str:
     shown = ", ".join(f"{n}={getattr(record, n)!r}" for n in fields_of(record) if n != "source")
-    return _cut(f"{type(record).__name__}({shown})")
+    return f"{type(record).__name__}({shown})"
 
 
 def _cut(text: str) -> str:
@@ -141,6 +162,14 @@ def _plain_for_plantuml(text: str) -> str:
     return "\\n".join(shown.splitlines())
 
 
+def _false(trace: Trace, ids: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield what is false at the end, and the lane that it is said of."""
+    reason = trace.reason
+    if reason is not None and reason.innermost is not None and ids:
+        owner = next((lane for lane in reason.lanes if lane in ids), next(iter(ids)))
+        yield owner, f"✗ {trace.property}: {reason.said}"
+
+
 def to_mermaid(trace: Trace) -> str:
     """Return a trace as a mermaid ``sequenceDiagram``."""
     ids = lanes(trace)
@@ -148,9 +177,11 @@ def to_mermaid(trace: Trace) -> str:
     lines += [f"  participant {i} as {_plain(name)}" for name, i in ids.items()]
     for event in events(trace):
         if event.target:
-            lines.append(f"  {ids[event.source]}->>{ids[event.target]}: {_plain(event.text)}")
+            text = "\n".join(map(_cut, event.text.split("\n")))
+            lines.append(f"  {ids[event.source]}->>{ids[event.target]}: {_plain(text)}")
         else:
-            lines.append(f"  Note over {ids[event.source]}: {_plain(event.note)}")
+            lines.append(f"  Note over {ids[event.source]}: {_plain(_cut(event.note))}")
+    lines += [f"  Note over {ids[owner]}: {_plain(said)}" for owner, said in _false(trace, ids)]
     if trace.loop is not None and ids:
         lines.append(f"  Note over L0: back to state {trace.loop}, for ever")
     return "\n".join(lines) + "\n"
@@ -165,8 +196,10 @@ def to_plantuml(trace: Trace) -> str:
         lines.append(f'participant "{shown}" as {i}')
     for event in events(trace):
         if event.target:
-            text = _plain_for_plantuml(event.text)
+            text = _plain_for_plantuml("\n".join(map(_cut, event.text.split("\n"))))
             lines.append(f"{ids[event.source]} -> {ids[event.target]} : {text}")
         else:
-            lines.append(f"note over {ids[event.source]} : {_plain_for_plantuml(event.note)}")
+            lines.append(f"note over {ids[event.source]} : {_plain_for_plantuml(_cut(event.note))}")
+    for owner, said in _false(trace, ids):
+        lines.append(f"note over {ids[owner]} #pink : {_plain_for_plantuml(said)}")
     return "\n".join([*lines, "@enduml"]) + "\n"

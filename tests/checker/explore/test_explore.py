@@ -23,7 +23,7 @@ from statewalk.checker.explore.answering import TOKEN, Server
 from statewalk.checker.explore.answers import Answers
 from statewalk.checker.explore.expressions import Expression
 from statewalk.checker.explore.seek import nearest, search
-from statewalk.checker.traces.exports.lanes import cut_apart
+from statewalk.checker.traces.exports.layered import cut_apart
 from statewalk.dsl.errors import RunError, StatewalkError
 from statewalk.dsl.model import Action, Model
 from statewalk.dsl.view import View

@@ -18,7 +18,7 @@ from statewalk.checker.compare.compare import compare
 from statewalk.checker.contract.options import CheckOptions
 from statewalk.checker.page.data import of_run, of_trace
 from statewalk.checker.page.html import of_comparison, to_html
-from statewalk.checker.traces.exports.lanes import Spot, layered
+from statewalk.checker.traces.exports.layered import Spot, layered
 from tests.checker.page.browser import FOUND, Browser
 from tests.checker.page.test_page import HOSTILE, INIT_PID, hostile_spec
 from tests.places import ROOT

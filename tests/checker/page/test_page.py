@@ -15,7 +15,8 @@ from statewalk import Run, check, compare, load, load_trace, page, save_trace
 from statewalk.checker.cli import main
 from statewalk.checker.page.data import Around, code_of, of_run, of_trace
 from statewalk.checker.page.html import SCRIPTS, STYLES, embedded, of_comparison, to_html
-from statewalk.checker.traces.exports.lanes import drawing, fenced, svg_of
+from statewalk.checker.traces.exports.lanes import drawing
+from statewalk.checker.traces.exports.pictures import fenced, svg_of
 from statewalk.checker.traces.exports.sequence import events
 from statewalk.checker.traces.file import to_dict
 from tests.places import ROOT
@@ -102,12 +103,76 @@ def hostile_spec(folder: Path) -> Path:
 def test_the_page_holds_the_result_and_the_trace_as_they_are(run: Run) -> None:
     data = data_in(to_html(of_run(run)))
 
-    assert run.to_dict() == data["result"]
-    assert "epoch_monotone" == data["traces"][0]["trace"]["property"]
-    assert (
-        json.loads(json.dumps(to_dict(run.traces["epoch_monotone"])))
-        == (data["traces"][0]["trace"])
-    )
+    trace = json.loads(json.dumps(to_dict(run.traces["epoch_monotone"])))
+    found = data["traces"][0]["trace"]
+    apart = {"spec", "sources", "steps", "reason"}
+    assert {n: v for n, v in run.to_dict().items() if n != "spec"} == {
+        n: v for n, v in data["result"].items() if n != "spec"
+    }
+    assert "epoch_monotone" == found["property"]
+    assert {n: v for n, v in trace.items() if n not in apart} == {
+        n: v for n, v in found.items() if n not in apart
+    }
+
+
+def test_a_page_has_no_folder_of_the_disk(run: Run) -> None:
+    html = to_html(of_run(run))
+
+    assert str(ROOT) not in html
+    assert str(Path.home()) not in html
+    assert "kafka/init_pid.py" == data_in(html)["spec"]
+
+
+def test_the_false_clause_is_in_the_trace_and_where_it_becomes_false(run: Run) -> None:
+    reason = run.traces["epoch_monotone"].reason
+    assert reason is not None
+
+    assert "Along a log, the epochs of a transactional id strictly increase." == reason.doc
+    assert "a < b is false: a = 0 · b = 0 · log = TxnLog#0 · tid = 0" == reason.said
+    assert ("TxnLog#0.entries",) == reason.reads
+    assert 5 == reason.at
+    shapes = drawing(run.traces["epoch_monotone"])["shapes"]
+    box = next(one for one in shapes if one[1]["class"] == "note why")
+    assert "TxnLog#0" == drawing(run.traces["epoch_monotone"])["lanes"][box[1]["data-lane"]]["name"]
+    assert {"a = 0", "b = 0"} <= {text for _, _, text in shapes}
+
+
+def test_what_the_property_reads_is_never_shortened(run: Run) -> None:
+    trace = run.traces["epoch_monotone"]
+    shapes = drawing(trace)["shapes"]
+    read = "".join(text for _, a, text in shapes if a["class"] == "own read")
+
+    for at in (3, 5):
+        entry = next(c for c in trace.diffs[at - 1] if c.place.startswith("TxnLog#0.entries"))
+        assert str(entry.after).replace(" ", "") in read.replace(" ", "")
+
+
+def test_lanes_have_a_band_with_the_state_of_their_role(run: Run) -> None:
+    shapes = drawing(run.traces["epoch_monotone"])["shapes"]
+
+    told = [text for _, a, text in shapes if a["class"] == "state"]
+    assert ["Ready", "Ready", "SentInitPidRequest", "SentInitPidRequest"] == told
+    assert 4 == sum(a["class"].startswith("band s") for _, a, _ in shapes)
+
+
+def test_lanes_fit_beside_each_other(run: Run) -> None:
+    found = drawing(run.traces["epoch_monotone"])
+    ends = [0, *(lane["end"] for lane in found["lanes"])]
+
+    assert 900 > found["width"]
+    assert all(a < lane["left"] for a, lane in zip(ends, found["lanes"], strict=False))
+
+
+def test_a_lasso_says_why_no_fair_action_ends_it(lasso: Run) -> None:
+    trace = lasso.traces["eventually_all_clients_get_pid"]
+    found = of_run(lasso)["traces"][0]["fair"]
+    rows = {name: cells for name, _, cells in found["rows"]}
+
+    assert list(range(trace.loop or 0, trace.length)) == found["states"]
+    ask = rows["Client#0.send_init_pid(broker=Broker#0)"]
+    assert ["", "", ""] == ask[0]
+    assert 'require(self.state == "Ready")' == ask[1][0]
+    assert "self.state = 'SentInitPidRequest'" == ask[1][1]
 
 
 def test_each_step_has_its_words_and_what_it_changed(run: Run) -> None:
@@ -250,7 +315,7 @@ def test_lanes_have_a_row_per_step_and_an_arrow_per_message(run: Run) -> None:
     assert ["Client#1", "Broker#0", "Client#0", "PidSource", "TxnLog#0"] == [
         text for _, _, text in found["head"]
     ]
-    assert run.traces["epoch_monotone"].length == kinds.count("row")
+    assert 1 + run.traces["epoch_monotone"].length == kinds.count("row")
     assert 1 == kinds.count("note bad")
     assert 3 == kinds.count("message")  # two requests, and the one answer
 

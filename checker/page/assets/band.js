@@ -1,0 +1,65 @@
+// The band above a path: the verdict, the property's sentence, what is false with its values, and
+// how much was searched. It says all that a reader has to know before the first step.
+
+function countsOf({ result }) {
+  if (!result) return null;
+  const { counts } = result;
+  const parts = [
+    plural(counts.distinct, "distinct state"),
+    `${count(counts.generated)} generated`,
+    `depth ${counts.depth}`,
+    `${seconds(result.seconds)} on the ${result.engine} engine`,
+  ];
+  return parts.join(" · ");
+}
+
+function valuesOf(clause) {
+  return clause.values.map(([name, value]) => h("span.known", null, h("span.dim", null, name, " = "), h("b", null, eased(value))));
+}
+
+// A clause: its text, that it is false, and the values in it.
+function clauseOf(clause, kind) {
+  const said = clause.file && kind !== "deadlock" ? [h("code", null, soft(clause.text)), ` is ${clause.truth}`] : soft(clause.text);
+  const where = clause.line ? h("span.dim.where", null, `${clause.file.split("/").pop()}:${clause.line}`) : null;
+  return h("p.clause", null, h("span", null, said), " ", valuesOf(clause), " ", where);
+}
+
+// What is false, the innermost part first, as that is what can be seen in the state.
+function falseOf({ trace }) {
+  const { clauses } = trace.reason;
+  if (trace.kind === "deadlock") return clauses.map((one) => clauseOf(one, trace.kind));
+  const said = clauses.filter((one) => !one.file);
+  const parts = clauses.filter((one) => one.file).reverse();
+  const [first, ...others] = parts;
+  const within = others.slice(0, 2).map((one) => h("p.clause.within", null, "in ", h("code", null, soft(one.text)), one.values.length ? ", where " : "", valuesOf(one)));
+  return [said.map((one) => clauseOf(one, trace.kind)), first ? clauseOf(first, trace.kind) : null, within];
+}
+
+function wordOf(path) {
+  if (path.witness) return ["Reached", "good"];
+  if (path.trace.kind === "error") return ["Error", "bad"];
+  return ["Violated", "bad"];
+}
+
+// The band of a path of a report. Of a comparison or in the explorer there is a title of its own.
+function bandOf(path, select) {
+  const { trace } = path;
+  const [word, tone] = wordOf(path);
+  const error = [trace.error_type, trace.error].filter(Boolean).join(": ");
+  const doc = trace.reason && trace.reason.doc;
+  return h(
+    "section.band." + tone,
+    { "aria-label": "what was found" },
+    h("div.bandhead", null, h("h1", null, word), h("h2", null, soft(trace.kind === "error" ? trace.error_type : trace.property)), h("span.dim", null, saidOf(path)), select),
+    doc ? h("p.doc", null, doc) : null,
+    error ? h("p.clause", null, h("code", null, error)) : null,
+    trace.reason ? falseOf(path) : null,
+    data.result ? h("p.dim.counts", null, countsOf(data)) : null,
+  );
+}
+
+// All of the explanation, for who wants to follow it down; the band has its end.
+function wholeWhy(path) {
+  if (!path.why.length) return null;
+  return h("details.whole-why", null, h("summary", null, "The whole explanation"), reportLines(path.why));
+}

@@ -1,0 +1,64 @@
+"""Why no fair action ends a lasso: by action, the guard that is false in each state."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.states.shortening import place
+from statewalk.checker.traces.trace import take_step
+from statewalk.checker.verdict.guards import guard_of
+from statewalk.dsl.errors import StatewalkError
+from statewalk.dsl.view import Endless
+
+if TYPE_CHECKING:
+    from statewalk.checker.traces.trace import Trace
+    from statewalk.dsl.model import Model
+    from statewalk.dsl.view import State
+
+
+_STATES, _ACTIONS = 6, 40
+
+
+def fair_in(trace: Trace) -> dict[str, Any]:
+    """Return the table of a lasso whose model is known: states of the cycle, a row per action."""
+    model = trace.model
+    if model is None or trace.loop is None:
+        return {}
+    try:
+        states = _states(model, trace)
+        if states is None:
+            return {}
+        cycle = list(range(trace.loop, max(trace.loop + 1, trace.length)))
+        shown = cycle[:_STATES]
+        rows = []
+        for action in [a for a in model.actions if a.fairness != "none"][:_ACTIONS]:
+            cells = [_cell(model, action, states[at]) for at in shown]
+            rows.append([action.label, action.fairness, cells])
+    except (StatewalkError, Endless):  # the table is a courtesy
+        return {}
+    return {"fair": {"states": shown, "more": len(cycle) > len(shown), "rows": rows}}
+
+
+def _cell(model: Model, action: Any, state: State) -> list[str]:
+    """Return the guard, its values and its place; empty where the action is possible."""
+    guard = guard_of(model, action, state)
+    if guard is None:
+        return ["", "", ""]
+    text = guard.text or guard.said
+    return [text, guard.shown, place(guard.file, guard.line) if guard.file else ""]
+
+
+def _states(model: Model, trace: Trace) -> list[State] | None:
+    """Return the states of a trace as the model has them; None where it goes another way."""
+    state: State = model.initial_states[trace.initial]
+    states = [state]
+    for step in trace.steps:
+        action = model.actions[step.index] if step.index < len(model.actions) else None
+        if action is None or action.name != step.action:
+            return None
+        taken = take_step(model, state, action, [c.index for c in step.choices])
+        if taken is None or taken.state is None:
+            return None
+        state = taken.state
+        states.append(state)
+    return states

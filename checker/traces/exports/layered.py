@@ -1,0 +1,172 @@
+"""A graph of states in columns, by how far each is: boxes where they are few, dots where many.
+
+A drawing is a list of shapes, as those of `lanes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
+
+from statewalk.checker.traces.exports.pictures import Shape
+
+FEW = 120  # states that are drawn as boxes
+_LETTERS = 29  # of a line in a box
+_EDGE = 8
+_GRIP = 18
+FOLDED = "folded"  # the mark of a state that may lead further than is drawn
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A drawn state: how far it is, two lines of text, and how it is marked, in words."""
+
+    level: int
+    label: str
+    news: str = ""
+    mark: str = ""
+
+    def is_marked(self, word: str) -> bool:
+        """Return whether a word is among its marks."""
+        return word in self.mark.split()
+
+    def marked(self, word: str) -> Spot:
+        """Return the same with one mark more."""
+        return replace(self, mark=f"{self.mark} {word}".strip())
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """Of a spot, and of the room between spots; ``rows`` are in a column before the next begins."""
+
+    wide: int
+    tall: int
+    apart: int
+    below: int
+    rows: int
+
+
+_BOXES = _Sizes(wide=208, tall=40, apart=40, below=12, rows=FEW)
+_DOTS = _Sizes(wide=10, tall=10, apart=56, below=6, rows=48)
+
+
+def layered(spots: Sequence[Spot], edges: Iterable[tuple[int, int]]) -> dict[str, Any]:
+    """Return the drawing, and by spot the text that says what it is."""
+    sizes = _BOXES if len(spots) <= FEW else _DOTS
+    edges = sorted(set(edges))
+    places = _placed(spots, edges, sizes)
+    many = " many" if sizes is _DOTS else ""
+    ways: dict[str, list[str]] = {f"way{many}": [], f"way again{many}": []}
+    for a, b in edges:
+        further = spots[b].level > spots[a].level
+        curve = _curve(places[a], places[b], sizes, spots[b].level - spots[a].level)
+        ways[f"way{many}" if further else f"way again{many}"].append(curve)
+    shapes: list[Shape] = [
+        ("path", {"class": kind, "d": "".join(curves)}, "")
+        for kind, curves in ways.items()
+        if curves
+    ]
+    labels = cut_apart([spot.label for spot in spots], _LETTERS)
+    news = cut_apart([spot.news for spot in spots], _LETTERS)
+    for at, (spot, (x, y)) in enumerate(zip(spots, places, strict=True)):
+        shapes += _shapes(at, spot, (labels[at], news[at]), x, y, sizes)
+    width = max(x for x, _ in places) + sizes.wide + _EDGE + _GRIP
+    height = max(y for _, y in places) + sizes.tall + _EDGE
+    names = [f"{spot.label}\n{spot.news}".strip() for spot in spots]
+    return {"width": width, "height": height, "shapes": shapes, "names": names}
+
+
+def _placed(
+    spots: Sequence[Spot], edges: Iterable[tuple[int, int]], sizes: _Sizes
+) -> list[tuple[int, int]]:
+    """Return where each spot is: in its level by where those are from which steps lead to it."""
+    before: dict[int, list[int]] = {}
+    for a, b in edges:
+        if spots[a].level < spots[b].level:
+            before.setdefault(b, []).append(a)
+    places = [(0, 0)] * len(spots)
+    order = sorted(range(len(spots)), key=lambda at: spots[at].level)
+    left = _EDGE
+    for _, group in groupby(order, key=lambda at: spots[at].level):
+        row = list(group)
+        middle = {
+            at: sum(places[p][1] for p in before.get(at, ())) / max(1, len(before.get(at, ())))
+            for at in row
+        }
+        row.sort(key=lambda at: middle[at])
+        columns = -(-len(row) // sizes.rows)
+        for rank, at in enumerate(row):
+            down, across = divmod(rank, columns)
+            x = left + across * (sizes.wide + sizes.below)
+            places[at] = (x, _EDGE + down * (sizes.tall + sizes.below))
+        left += columns * (sizes.wide + sizes.below) - sizes.below + sizes.apart
+    return places
+
+
+def _curve(a: tuple[int, int], b: tuple[int, int], sizes: _Sizes, further: int) -> str:
+    """Return a step: to the right where it leads further, else back."""
+    half = sizes.tall // 2
+    (x, y), (u, v) = a, b
+    if further > 0:
+        x += sizes.wide
+        bend = (u - x) // 2
+        return f"M{x} {y + half}C{x + bend} {y + half} {u - bend} {v + half} {u} {v + half}"
+    out = 2 * sizes.apart // 5
+    low = half + sizes.tall // 5
+    u += sizes.wide if further < 0 else 0
+    way = out if further < 0 else -out
+    return f"M{x} {y + low}C{x - out} {y + low} {u + way} {v + low} {u} {v + low}"
+
+
+def _shapes(
+    at: int, spot: Spot, told: tuple[str, str], x: int, y: int, sizes: _Sizes
+) -> list[Shape]:
+    kind = " ".join(filter(None, ["spot", "dot" if sizes is _DOTS else "", spot.mark]))
+    box = {"x": x, "y": y, "width": sizes.wide, "height": sizes.tall}
+    rect: Shape = (
+        "rect",
+        {"class": kind, "data-spot": at, **box, "rx": min(8, sizes.wide // 2)},
+        "",
+    )
+    if sizes is _DOTS:
+        return [rect]
+    shapes: list[Shape] = [
+        rect,
+        ("text", {"class": "call", "x": x + 12, "y": y + 17}, told[0]),
+        ("text", {"class": "got", "x": x + 12, "y": y + 31}, told[1]),
+    ]
+    if not spot.is_marked(FOLDED):
+        return shapes
+    grip = {"x": x + sizes.wide, "y": y, "width": _GRIP, "height": sizes.tall, "rx": 6}
+    plus = {"class": "more", "x": x + sizes.wide + 5, "y": y + 25}
+    return [
+        *shapes,
+        ("rect", {"class": "unfold", "data-unfold": at, **grip}, ""),
+        ("text", plus, "+"),
+    ]
+
+
+def cut_apart(texts: Sequence[str], most: int) -> list[str]:
+    """Texts of at most so many letters: long ones lose their end, or, where others begin alike,
+    what they have in common before they differ.
+    """
+    alike: dict[str, set[str]] = {}
+    for text in texts:
+        alike.setdefault(text[: most - 1], set()).add(text)
+    return [
+        text if len(text) <= most else _cut(text, alike[text[: most - 1]], most) for text in texts
+    ]
+
+
+def _cut(text: str, alike: set[str], most: int) -> str:
+    if len(alike) == 1:
+        return f"{text[: most - 1]}…"
+    letters = zip(*alike, strict=False)
+    same = (at for at, found in enumerate(letters) if len({*found}) > 1)
+    differs = next(same, min(map(len, alike)))
+    head = most // 3
+    tail = text[max(head, min(differs - 4, len(text) - (most - head - 1))) :]
+    room = most - head - 1
+    return f"{text[:head]}…{tail if len(tail) <= room else tail[: room - 1] + '…'}"
