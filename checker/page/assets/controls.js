@@ -44,7 +44,7 @@ class Tabs {
 class Stepper {
   constructor(go, play) {
     this.said = h("span", { role: "status" });
-    const turn = (word, by, sign) => h("button", { "aria-label": word, onclick: () => go(by) }, sign);
+    const turn = (word, by, sign) => h("button." + (by < 0 ? "back" : "on"), { "aria-label": word, onclick: () => go(by) }, sign);
     this.back = turn("previous step", -1, "‹");
     this.on = turn("next step", 1, "›");
     this.play = h("button.play", { "aria-keyshortcuts": "Space", onclick: play });

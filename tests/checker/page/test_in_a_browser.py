@@ -79,7 +79,7 @@ def test_a_report_opens_at_the_end_of_its_counterexample(
     opened(browser, tmp_path, of_run(run))
 
     assert "Violated" == text(browser, "h1")
-    assert "epoch_monotone" == text(browser, ".pathhead h2")
+    assert "epoch_monotone" == text(browser, ".band h2")
     assert 6 == count(browser, ".path li")
     assert "5" == text(browser, "[aria-current=step] .number")
     assert "✗" in browser.value(
@@ -96,7 +96,7 @@ def test_keys_go_along_the_path_and_choose_views(
 
     assert "step 3 of 5" in text(browser, ".stepper")
     browser.press("l")
-    assert 5 == count(browser, ".lanes .row")
+    assert 6 == count(browser, ".lanes .row")
     assert 1 == count(browser, ".lanes .row.here")
     browser.press("t")
     assert 6 == count(browser, ".roles tbody tr")
@@ -182,7 +182,7 @@ def test_what_is_used_with_keys_keeps_the_focus(browser: Browser, run: Run, tmp_
 
     assert "Lanes" == focused(browser) == text(browser, "[role=tab][aria-selected=true]")
     assert "step 5 of 5" in text(browser, ".stepper")
-    browser.value("document.querySelector('.stepper button').focus()")
+    browser.value("document.querySelector('.stepper .back').focus()")
     browser.value("document.activeElement.click()")
     assert "previous step" == focused(browser)
     assert "step 4 of 5" == text(browser, "[role=status]")
@@ -220,7 +220,7 @@ def test_two_thousand_steps_can_be_gone_through(browser: Browser, run: Run, tmp_
     for key in ("Home", "j", "j", "End", "l"):
         browser.press(key)
     assert "step 2000 of 2000" in text(browser, ".stepper")
-    assert 2000 == count(browser, ".lanes .row")
+    assert 2001 == count(browser, ".lanes .row")
     browser.press("t")
     browser.press("Home")
     assert "0" == text(browser, ".roles .here button")
@@ -300,9 +300,13 @@ def test_a_comparison_shows_both_paths_in_step(browser: Browser, tmp_path: Path)
     browser.value("document.querySelector('.sides button:last-child').click()")
     assert "side=1" in browser.value("location.hash")
     browser.press("End")
-    browser.value("document.querySelector('#panel .toggle input[type=checkbox]').click()")
     assert "since=side" in browser.value("location.hash")
     assert 0 < count(browser, "#panel .field.changed")
+    assert text(browser, "#panel .was").startswith("no_epoch_bump: ")
+    browser.value("document.querySelector('#panel .toggle input[type=checkbox]').click()")
+    assert "since=step" in browser.value("location.hash")
+    assert 2 == count(browser, ".path .differs-mark")
+    assert 2 <= count(browser, ".matrix .broke")
     assert is_told(browser)
 
 
