@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.machine import streams
 from statewalk.checker.verdict.exits import HOLDS
 
+if TYPE_CHECKING:
+    from statewalk.checker.traces.exports.figures import Figure
+    from statewalk.checker.traces.trace import Trace
+    from statewalk.dsl.model import Model
+
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the parser."""
-    from statewalk.checker.traces.exports import FORMATS
+    from statewalk.checker.traces.exports import FORMATS, MACHINE
 
     listed = "; ".join(f"{name}: {text}" for name, (_, text) in FORMATS.items())
     parser = subparsers.add_parser(
         "export",
         help="convert a trace or a state graph for other tools",
         description="Write a saved trace in the format of another tool, or draw the state graph of "
-        "a spec (a spec instead of a trace, --format dot or mermaid).",
+        "a spec (a spec instead of a trace, --format dot or mermaid), who takes part (actors), or "
+        "the state machine of a role (machine --by Client.state).",
         epilog=f"Formats: {listed}.",
     )
     parser.add_argument("source", metavar="TRACE", help="a *.trace.json file, or a spec or model")
     parser.add_argument(
-        "--format", choices=list(FORMATS), required=True, help="the format to write"
+        "--format", choices=[*FORMATS, MACHINE], required=True, help="the format to write"
     )
     parser.add_argument("--out", metavar="FILE", help="where to write it (standard output)")
     parser.add_argument(
@@ -34,7 +40,8 @@ def add_parser(subparsers: Any) -> None:
         "--by",
         metavar="FIELDS",
         default="",
-        help="graph: one node for all states alike in these fields",
+        help="graph: one node for all states alike in these fields; machine: the field, as in "
+        "Client.state",
     )
     parser.add_argument(
         "--set",
@@ -67,6 +74,8 @@ def _text(arguments: argparse.Namespace) -> str:
 
     source = spec_path(arguments.source)
     if source.endswith((".py", ".fizz")):
+        if arguments.format in ("actors", "machine"):
+            return _figure(arguments, source)
         if arguments.format not in ("dot", "mermaid"):
             raise RunError(
                 "SW322",
@@ -81,12 +90,59 @@ def _text(arguments: argparse.Namespace) -> str:
             model = load(source, read_settings(arguments.settings).fixed)
             write = graph_to_dot if arguments.format == "dot" else graph_to_mermaid
             return write(model, tuple(b for b in arguments.by.split(",") if b))
-    from statewalk.checker.traces.exports import export_trace
+    from statewalk.checker.traces.exports import MACHINE, export_trace
     from statewalk.checker.traces.reading import load_trace
 
+    if arguments.format == MACHINE:
+        help = "Name the spec: statewalk export SPEC --format machine --by Client.state."
+        raise RunError("SW322", "A state machine is of a spec, not of a trace.", help=help)
     trace = load_trace(arguments.source)
+    if arguments.format == "actors":
+        from statewalk.checker.traces.exports.figures import actors_of
+
+        return _drawn(arguments, actors_of(trace))
     if arguments.format == "itf":
         from statewalk.checker.traces.exports.plain import to_itf
 
         return to_itf(trace, mbt=arguments.mbt)
     return export_trace(trace, arguments.format)
+
+
+_STATES = 20_000  # that are searched for a witness
+_STEPS = 24  # of a walk, where no witness is found
+
+
+def _figure(arguments: argparse.Namespace, source: str) -> str:
+    """Return a figure of a spec: who takes part, or a role as a state machine."""
+    from statewalk.checker.api import load
+    from statewalk.checker.contract.options import read_settings
+    from statewalk.checker.machine.limits import Interruptions, within
+    from statewalk.checker.traces.exports.figures import actors_of, machine_of
+
+    model = load(source, read_settings(arguments.settings).fixed)
+    if arguments.format == "actors":
+        return _drawn(arguments, actors_of(_shown(model)))
+    with Interruptions(), within(source, "drawing the state machine"):
+        return _drawn(arguments, machine_of(model, arguments.by))
+
+
+def _drawn(arguments: argparse.Namespace, figure: Figure) -> str:
+    svg = (arguments.out or "").endswith(".svg")
+    return figure.to_svg() if svg else figure.to_mermaid()
+
+
+def _shown(model: Model) -> Trace:
+    """Return the trace that numbers a figure: the longest witness, else a walk at random."""
+    from statewalk.checker.api import check
+
+    run = check(model, max_states=_STATES, liveness=False, keep_going=True)
+    traces = sorted(run.traces.values(), key=lambda t: (not t.of_kind.witness, -t.length))
+    if traces:
+        return traces[0]
+    from statewalk.checker.behaviours.simulate import simulate
+    from statewalk.checker.contract.search import Finding
+    from statewalk.checker.traces.trace import build
+
+    found = simulate(model, runs=1, depth=_STEPS, keep=True)
+    walk = Finding("a walk", "exists", *found.walks[0]) if found.walks else None
+    return build(model, walk or next(iter(found.findings.values())), told=False)

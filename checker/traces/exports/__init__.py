@@ -20,12 +20,20 @@ FORMATS: dict[str, tuple[str, str]] = {
     "mermaid": ("statewalk.checker.traces.exports.sequence", "a sequence diagram for Markdown"),
     "plantuml": ("statewalk.checker.traces.exports.sequence", "a sequence diagram for PlantUML"),
     "svg": ("statewalk.checker.traces.exports.lanes", "a sequence diagram as a picture"),
+    "actors": (
+        "statewalk.checker.traces.exports.figures",
+        "who takes part, and what goes between them (mermaid, or SVG by the name of --out)",
+    ),
     "dot": ("statewalk.checker.traces.exports.dot", "a chain of states for Graphviz"),
     "json": (
         "statewalk.checker.traces.exports.plain",
         "plain JSON: states and steps, values untagged",
     ),
 }
+
+
+MACHINE = "machine"
+"""The format that only a spec can be written in: the state machine of a role"""
 
 
 def export_trace(trace: Trace, format: str) -> str:

@@ -70,19 +70,20 @@ def graph_to_dot(model: Model, by: Sequence[str] = (), limit: int = MAX_STATES) 
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def graph_to_mermaid(model: Model, by: Sequence[str] = (), limit: int = MAX_STATES) -> str:
+def graph_tomermaid_text(model: Model, by: Sequence[str] = (), limit: int = MAX_STATES) -> str:
     """Return the same as a mermaid ``flowchart``."""
     nodes, first, edges = _graph(model, by, limit)
     lines = ["flowchart LR"]
     for shown, name in nodes.items():
         opens, closes = ("([", "])") if name in first else ("[", "]")
-        lines.append(f'  {name}{opens}"{_mermaid(shown)}"{closes}')
+        lines.append(f'  {name}{opens}"{mermaid_text(shown)}"{closes}')
     for (source, target), labels in edges.items():
-        lines.append(f'  {source} -->|"{_mermaid(chr(10).join(sorted(labels)))}"| {target}')
+        lines.append(f'  {source} -->|"{mermaid_text(chr(10).join(sorted(labels)))}"| {target}')
     return "\n".join(lines) + "\n"
 
 
-def _mermaid(text: str) -> str:
+def mermaid_text(text: str) -> str:
+    """Return a text as one of mermaid's, in quotes."""
     for old, new in (("#", "#35;"), ('"', "#quot;"), ("<", "#lt;"), (">", "#gt;")):
         text = text.replace(old, new)
     return text.replace("\n", "<br/>")

@@ -66,18 +66,18 @@ def events(trace: Trace) -> Iterator[Event]:
     for number, (step, changes) in enumerate(trace, 1):
         actor = actors[number - 1]
         own = {actor} if actor in shared else {actor, *shared}
-        got = [c for c in changes if _is_message(c, "-") and owner_of(c) in own]
+        got = [c for c in changes if is_message(c, "-") and owner_of(c) in own]
         mine = [c for c in changes if owner_of(c) == actor and c not in got]
         received = tuple(_name(c.before) for c in got)
         told = tuple(_note(c, actor, reads) for c in mine)
         yield Event(number, actor, _call(step), received=received, changes=told)
         for change in changes:
-            if _is_message(change, "+") and (owner := owner_of(change)) != actor:
+            if is_message(change, "+") and (owner := owner_of(change)) != actor:
                 yield Event(number, actor, _name(change.after), owner, "message")
         left = [c for c in changes if c not in got]
         for owner, found in _touched(left, parties - {actor}).items():
             nobody = actor == _OUTSIDE or actor in shared
-            lost = nobody and all(_is_message(c, "-") for c in found)
+            lost = nobody and all(is_message(c, "-") for c in found)
             notes = tuple(_note(c, owner, reads) for c in found)
             text = "\n".join(str(c).replace(f"{owner}.", "", 1) for c in found)
             yield Event(number, actor, text, owner, "lost" if lost else "call", changes=notes)
@@ -101,12 +101,13 @@ def _touched(changes: Iterable[Change], others: set[str]) -> dict[str, list[Chan
     """
     found: dict[str, list[Change]] = {}
     for change in changes:
-        if (owner := owner_of(change)) in others and not _is_message(change, "+"):
+        if (owner := owner_of(change)) in others and not is_message(change, "+"):
             found.setdefault(owner, []).append(change)
     return found
 
 
-def _is_message(change: Change, mark: str) -> bool:
+def is_message(change: Change, mark: str) -> bool:
+    """Return whether a change puts a record somewhere ("+"), or takes one away ("-")."""
     value = change.after if mark == "+" else change.before
     return change.mark == mark and change.element and isinstance(value, Record)
 

@@ -1,0 +1,220 @@
+"""Figures of a spec before any code: who takes part, and the state machine of a role.
+
+A figure is boxes with arrows that have texts: as Mermaid, for Markdown, or as SVG.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.engines.layout import Layout
+from statewalk.checker.states.content import content_of
+from statewalk.checker.states.shortening import fit
+from statewalk.checker.traces.exports.dot import mermaid_text
+from statewalk.checker.traces.exports.layered import Spot, layered
+from statewalk.checker.traces.exports.pictures import svg_of
+from statewalk.checker.traces.exports.sequence import is_message, lane, owner_of
+from statewalk.dsl.errors import RunError
+from statewalk.dsl.state.roles import Role
+from statewalk.dsl.values.stored import ABSENT
+
+if TYPE_CHECKING:
+    from statewalk.checker.states.diff import Change
+    from statewalk.checker.traces.trace import Trace
+    from statewalk.dsl.model import Model
+    from statewalk.dsl.view import Path
+
+
+MOST = 20_000  # states of which a machine is made
+_FEW = 6  # steps that are listed by their numbers
+_WIDE = 40  # of the text of a value
+
+
+@dataclass
+class Figure:
+    """Boxes by name, those marked as first ones, and texts by the boxes that an arrow joins."""
+
+    boxes: dict[str, str] = field(default_factory=dict)
+    first: set[str] = field(default_factory=set)
+    arrows: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    note: str = ""
+
+    def text(self, arrow: tuple[str, str]) -> str:
+        """Return the text of an arrow, a line for each part."""
+        return "\n".join(self.arrows[arrow])
+
+    def to_mermaid(self) -> str:
+        """Return the figure as a mermaid ``flowchart``."""
+        ids = {name: f"n{at}" for at, name in enumerate(self.boxes)}
+        lines = ["flowchart LR", *([f"  %% {self.note}"] if self.note else [])]
+        for name, shown in self.boxes.items():
+            opens, closes = ("([", "])") if name in self.first else ("[", "]")
+            lines.append(f'  {ids[name]}{opens}"{mermaid_text(shown)}"{closes}')
+        for arrow in self.arrows:
+            text = mermaid_text(self.text(arrow))
+            lines.append(f'  {ids[arrow[0]]} -->|"{text}"| {ids[arrow[1]]}')
+        return "\n".join(lines) + "\n"
+
+    def to_svg(self) -> str:
+        """Return the figure as a picture."""
+        names = list(self.boxes)
+        at = {name: number for number, name in enumerate(names)}
+        levels = self._levels()
+        spots = [
+            Spot(levels[name], *_two(self.boxes[name]), "start" if name in self.first else "")
+            for name in names
+        ]
+        texts = {(at[a], at[b]): self.text((a, b)) for a, b in self.arrows}
+        return svg_of({"head": [], **layered(spots, list(texts), texts)}, alone=True)
+
+    def _levels(self) -> dict[str, int]:
+        levels = dict.fromkeys(self.first or list(self.boxes)[:1], 0)
+        todo = list(levels)
+        for name in todo:
+            for a, b in self.arrows:
+                if a == name and b not in levels:
+                    levels[b] = levels[name] + 1
+                    todo.append(b)
+        return {name: levels.get(name, 0) for name in self.boxes}
+
+
+def _two(text: str) -> tuple[str, str]:
+    head, _, rest = text.partition("\n")
+    return head, rest.replace("\n", ", ")
+
+
+def to_actors(trace: Trace) -> str:
+    """Return who takes part in a trace as a mermaid ``flowchart``."""
+    return actors_of(trace).to_mermaid()
+
+
+def actors_of(trace: Trace) -> Figure:
+    """Return the roles and shared state of a trace, and what goes between them, with the numbers
+    of the steps.
+    """
+    found = Figure(note=f"the steps of {trace.property}, {trace.length} in all")
+    instances: dict[str, set[str]] = {}
+    numbers: dict[tuple[str, str], dict[str, list[int]]] = {}
+    for number, (step, changes) in enumerate(trace, 1):
+        actor = lane(step.actor, trace.names)
+        instances.setdefault(_class(actor), set()).add(actor)
+        if isinstance(step.actor, Role) and not trace.names.get(type(step.actor).__name__):
+            found.first.add(_class(actor))
+        for a, b, text in _exchanges(actor, changes, set(trace.names.values())):
+            instances.setdefault(_class(a), set()).add(a)
+            instances.setdefault(_class(b), set()).add(b)
+            at = numbers.setdefault((_class(a), _class(b)), {}).setdefault(text, [])
+            at += [number] if number not in at else []
+    for content in trace.contents[:1]:
+        for owner, index, *_ in content:
+            called = trace.names.get(owner, f"{owner}#{index}")
+            instances.setdefault(owner, set()).add(called or owner)
+    for name, several in instances.items():
+        if name and not name.startswith("@"):
+            found.boxes[name] = f"{name} × {len(several)}" if len(several) > 1 else name
+    for (a, b), texts in numbers.items():
+        if a in found.boxes and b in found.boxes:
+            found.arrows[a, b] = [f"{_listed(at)} {text}" for text, at in texts.items()]
+    return found
+
+
+def _class(instance: str) -> str:
+    return instance.partition("#")[0]
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    shown = ", ".join(map(str, numbers[:_FEW]))
+    return f"{shown}, …" if len(numbers) > _FEW else shown
+
+
+def _exchanges(
+    actor: str, changes: Sequence[Change], shared: set[str]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield what a step sends, takes and changes elsewhere: from whom to whom, and a text."""
+    for change in changes:
+        owner = owner_of(change) if "." in change.place else ""
+        if owner == actor or not owner:
+            continue
+        if is_message(change, "+"):
+            yield actor, owner, type(change.after).__name__
+        elif is_message(change, "-") and owner in shared:
+            yield owner, actor, type(change.before).__name__
+        else:
+            name = change.place.partition(".")[2].partition("[")[0].partition(".")[0]
+            yield actor, owner, f"writes {name}"
+
+
+def machine_of(model: Model, by: str) -> Figure:
+    """Return the state machine of a role: the values of a field ``by``, as in ``Client.state``,
+    of whichever instance, with the actions that lead from one to another.
+
+    Raises:  RunError[SW321] for a field that there is not
+    """
+    places = _places(model, by)
+    found = Figure()
+    edges: dict[tuple[str, str], dict[str, None]] = {}
+    layout = Layout(model)
+    seen = {layout.row(s): dict(s) for s in model.initial_states}
+    todo = list(seen.values())
+    for state in todo:
+        for value in _values(model, state, places).values():
+            found.first.add(value)
+            found.boxes.setdefault(value, value)
+    for state in todo:
+        before = _values(model, state, places)
+        for action in model.actions:
+            for outcome in model.outcomes(action, state):
+                after = model.successor(state, outcome)
+                row = layout.row(after)
+                if row not in seen and len(seen) < MOST:
+                    seen[row] = after
+                    todo.append(after)
+                elif row not in seen:
+                    found.note = f"of the first {MOST:,} states"
+                now = _values(model, after, places)
+                for path in places:
+                    one, two = before.get(path), now.get(path)
+                    if one is not None and two is not None and one != two:
+                        edges.setdefault((one, two), {}).setdefault(_called(action, by))
+    for (one, two), names in edges.items():
+        found.boxes.setdefault(one, one)
+        found.boxes.setdefault(two, two)
+        found.arrows[one, two] = list(names)
+    return found
+
+
+def _called(action: Any, by: str) -> str:
+    """Return an action by its name, with its role where that is another."""
+    owner = type(action.actor).__name__ if action.actor is not None else ""
+    return action.name if owner in ("", by.partition(".")[0]) else f"{owner}.{action.name}"
+
+
+def _places(model: Model, by: str) -> list[Path]:
+    fields = {
+        f"{path[0]}.{path[2]}": None for s in model.initial_states for path in content_of(model, s)
+    }
+    if by not in fields:
+        said = f"There is no field {by}." if by else "A state machine is of a field."
+        known = ", ".join(sorted(fields))
+        raise RunError("SW321", said, help=f"Name one with --by Role.field. There are: {known}.")
+    owner, _, name = by.partition(".")
+    paths = [p for s in model.initial_states for p in content_of(model, s)]
+    return [p for p in dict.fromkeys(paths) if p[0] == owner and p[2] == name]
+
+
+def _values(model: Model, state: Mapping[Any, Any], places: Sequence[Path]) -> dict[Path, str]:
+    """Return the values of fields by place, as texts; a field of parts is put together."""
+    found = {path: state.get(path, ABSENT) for path in places}
+    if any(value is ABSENT for value in found.values()):
+        content = content_of(model, state)
+        found = {path: content.get(path, ABSENT) for path in places}
+    return {path: _text(value) for path, value in found.items() if value is not ABSENT}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Enum):
+        return value.name
+    return value if isinstance(value, str) and value else fit(value, _WIDE)
