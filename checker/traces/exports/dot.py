@@ -70,7 +70,7 @@ def graph_to_dot(model: Model, by: Sequence[str] = (), limit: int = MAX_STATES) 
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def graph_tomermaid_text(model: Model, by: Sequence[str] = (), limit: int = MAX_STATES) -> str:
+def graph_to_mermaid(model: Model, by: Sequence[str] = (), limit: int = MAX_STATES) -> str:
     """Return the same as a mermaid ``flowchart``."""
     nodes, first, edges = _graph(model, by, limit)
     lines = ["flowchart LR"]
