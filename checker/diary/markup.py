@@ -17,6 +17,7 @@ from pygments.util import ClassNotFound
 
 from statewalk.checker.diary.entry import PROMPT
 from statewalk.checker.traces.clauses import Clause, Reason
+from statewalk.checker.traces.exports.boxes import boxed
 from statewalk.checker.traces.exports.lanes import drawing, drawing_of
 from statewalk.checker.traces.exports.layered import Spot, layered
 from statewalk.checker.traces.exports.pictures import svg_of
@@ -209,6 +210,7 @@ _FALSE = re.compile(r"^  Note over (L\d+): ✗ (\S+): (.*)$")
 _BACK = re.compile(r"^  Note over L\d+: back to state (\d{1,9}), for ever$")
 _MARKS = (("#quot;", '"'), ("#lt;", "<"), ("#gt;", ">"), ("#35;", "#"))
 _WIDE = 1050
+_FEW = 10  # boxes of a figure whose arrows have their texts
 _CHANGES = ("~ ", "+ ", "- ")
 
 
@@ -279,7 +281,7 @@ def _as_flowchart(lines: list[str]) -> Iterator[str]:
 def _graph(lines: list[str]) -> str:
     """Boxes, and what leads from one to another, which unfolds."""
     nodes = {m[1]: (m[3].split("<br/>"), bool(m[2])) for m in map(_NODE.match, lines) if m}
-    edges = [(m[1], m[3], _plain(m[2])) for m in map(_EDGE.match, lines) if m]
+    edges = [(m[1], m[3], _plain(m[2], "\n")) for m in map(_EDGE.match, lines) if m]
     if not nodes or any("--" in s and not (_NODE.match(s) or _EDGE.match(s)) for s in lines):
         return ""
     for name in (name for a, b, _ in edges for name in (a, b)):
@@ -296,11 +298,18 @@ def _graph(lines: list[str]) -> str:
         )
         for name, (fields, first) in nodes.items()
     ]
-    picture = layered(spots, [(at[a], at[b]) for a, b, _ in edges if a != b])
+    if len(nodes) <= _FEW and len(edges) <= 2 * _FEW:
+        boxes = {name: list(map(_plain, fields)) for name, (fields, _) in nodes.items()}
+        arrows: dict[tuple[str, str], list[str]] = {}
+        for a, b, label in edges:
+            arrows.setdefault((a, b), []).extend(label.split("\n"))
+        picture = boxed(boxes, initial, arrows)
+    else:
+        picture = layered(spots, [(at[a], at[b]) for a, b, _ in edges if a != b])
     told = "".join(
         f"<li><pre>{escape(chr(10).join(map(_plain, fields)))}</pre>"
         + "".join(
-            f"<p><code>{escape(label)}</code> leads to {at[b] + 1}</p>"
+            f"<p><code>{escape(label.replace(chr(10), ', '))}</code> leads to {at[b] + 1}</p>"
             for a, b, label in edges
             if a == name
         )

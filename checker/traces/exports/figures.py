@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.states.content import content_of
 from statewalk.checker.states.shortening import fit
+from statewalk.checker.traces.exports.boxes import boxed
 from statewalk.checker.traces.exports.dot import mermaid_text
-from statewalk.checker.traces.exports.layered import Spot, layered
 from statewalk.checker.traces.exports.pictures import svg_of
 from statewalk.checker.traces.exports.sequence import is_message, lane, owner_of
 from statewalk.dsl.errors import RunError
@@ -60,30 +60,8 @@ class Figure:
 
     def to_svg(self) -> str:
         """Return the figure as a picture."""
-        names = list(self.boxes)
-        at = {name: number for number, name in enumerate(names)}
-        levels = self._levels()
-        spots = [
-            Spot(levels[name], *_two(self.boxes[name]), "start" if name in self.first else "")
-            for name in names
-        ]
-        texts = {(at[a], at[b]): self.text((a, b)) for a, b in self.arrows}
-        return svg_of({"head": [], **layered(spots, list(texts), texts)}, alone=True)
-
-    def _levels(self) -> dict[str, int]:
-        levels = dict.fromkeys(self.first or list(self.boxes)[:1], 0)
-        todo = list(levels)
-        for name in todo:
-            for a, b in self.arrows:
-                if a == name and b not in levels:
-                    levels[b] = levels[name] + 1
-                    todo.append(b)
-        return {name: levels.get(name, 0) for name in self.boxes}
-
-
-def _two(text: str) -> tuple[str, str]:
-    head, _, rest = text.partition("\n")
-    return head, rest.replace("\n", ", ")
+        boxes = {name: text.split("\n") for name, text in self.boxes.items()}
+        return svg_of(boxed(boxes, self.first, self.arrows), alone=True)
 
 
 def to_actors(trace: Trace) -> str:
@@ -110,8 +88,8 @@ def actors_of(trace: Trace) -> Figure:
             at += [number] if number not in at else []
     for content in trace.contents[:1]:
         for owner, index, *_ in content:
-            called = trace.names.get(owner, f"{owner}#{index}")
-            instances.setdefault(owner, set()).add(called or owner)
+            if owner not in trace.names:
+                instances.setdefault(owner, set()).add(f"{owner}#{index}")
     for name, several in instances.items():
         if name and not name.startswith("@"):
             found.boxes[name] = f"{name} × {len(several)}" if len(several) > 1 else name

@@ -5,7 +5,7 @@ A drawing is a list of shapes, as those of `lanes`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -15,7 +15,6 @@ from statewalk.checker.traces.exports.pictures import Shape
 FEW = 120  # states that are drawn as boxes
 _LETTERS = 29  # of a line in a box
 _EDGE = 8
-_BELOW = 13  # of lines of text
 _GRIP = 18
 FOLDED = "folded"  # the mark of a state that may lead further than is drawn
 
@@ -50,19 +49,12 @@ class _Sizes:
 
 
 _BOXES = _Sizes(wide=208, tall=40, apart=40, below=12, rows=FEW)
-_LABELLED = _Sizes(wide=150, tall=40, apart=190, below=56, rows=FEW)
 _DOTS = _Sizes(wide=10, tall=10, apart=56, below=6, rows=48)
 
 
-def layered(
-    spots: Sequence[Spot],
-    edges: Iterable[tuple[int, int]],
-    texts: Mapping[tuple[int, int], str] | None = None,
-) -> dict[str, Any]:
-    """Return the drawing, and by spot the text that says what it is; ``texts`` are those of
-    edges.
-    """
-    sizes = _DOTS if len(spots) > FEW else _LABELLED if texts else _BOXES
+def layered(spots: Sequence[Spot], edges: Iterable[tuple[int, int]]) -> dict[str, Any]:
+    """Return the drawing, and by spot the text that says what it is."""
+    sizes = _BOXES if len(spots) <= FEW else _DOTS
     edges = sorted(set(edges))
     places = _placed(spots, edges, sizes)
     many = " many" if sizes is _DOTS else ""
@@ -80,10 +72,8 @@ def layered(
     news = cut_apart([spot.news for spot in spots], _LETTERS)
     for at, (spot, (x, y)) in enumerate(zip(spots, places, strict=True)):
         shapes += _shapes(at, spot, (labels[at], news[at]), x, y, sizes)
-    shapes += _texts(texts or {}, places, spots, sizes)
     width = max(x for x, _ in places) + sizes.wide + _EDGE + _GRIP
-    lowest = [s[1]["y"] for s in shapes if s[0] == "text"]
-    height = max([max(y for _, y in places) + sizes.tall, *lowest]) + _EDGE
+    height = max(y for _, y in places) + sizes.tall + _EDGE
     names = [f"{spot.label}\n{spot.news}".strip() for spot in spots]
     return {"width": width, "height": height, "shapes": shapes, "names": names}
 
@@ -128,31 +118,6 @@ def _curve(a: tuple[int, int], b: tuple[int, int], sizes: _Sizes, further: int) 
     u += sizes.wide if further < 0 else 0
     way = out if further < 0 else -out
     return f"M{x} {y + low}C{x - out} {y + low} {u + way} {v + low} {u} {v + low}"
-
-
-def _texts(
-    texts: Mapping[tuple[int, int], str],
-    places: Sequence[tuple[int, int]],
-    spots: Sequence[Spot],
-    sizes: _Sizes,
-) -> list[Shape]:
-    """Return the texts of edges, each in the middle of its edge, or below where others stand."""
-    found: list[Shape] = []
-    taken: set[tuple[int, int]] = set()
-    for (a, b), text in texts.items():
-        (x, y), (u, v) = places[a], places[b]
-        further = spots[b].level > spots[a].level
-        middle = (x + sizes.wide + u) // 2 if further else (x + u + sizes.wide) // 2
-        if spots[a].level == spots[b].level:
-            middle = x + sizes.wide // 2
-        top = (y + v + sizes.tall) // 2 + (0 if further else sizes.tall // 2 + 8)
-        for line in text.split("\n"):
-            while any(abs(middle - m) < sizes.wide and abs(top - t) < _BELOW for m, t in taken):
-                top += _BELOW
-            taken.add((middle, top))
-            place = {"class": "edge", "x": middle, "y": top, "text-anchor": "middle"}
-            found.append(("text", place, line))
-    return found
 
 
 def _shapes(

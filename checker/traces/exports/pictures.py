@@ -35,6 +35,8 @@ _PAINT = {
     "call": {"stroke": "#7a8190"},
     "lost": {"stroke": "#c2352b", "fill": "none"},
     "arc": {"stroke": "#c2352b", "fill": "none"},
+    "paper": {"fill": "#fff"},
+    "tip": {"fill": "#5b6472"},
     "spot": {"fill": "#fff", "stroke": "#b9bfcc"},
     "way": {"stroke": "#7a8190", "fill": "none"},
     "again": {"stroke": "#3b5bdb", "stroke-dasharray": "4 3"},
