@@ -27,6 +27,7 @@ from statewalk.dsl.model import Model
 from statewalk.dsl.view import Path
 
 NEAREST = 10
+_NOTEBOOK = "statewalk.checker.compare.notebook"
 _TELLING = "statewalk.checker.compare.telling"
 Changed = Literal["", "fixed", "broken", "new", "gone", "possible", "impossible"]
 
@@ -127,7 +128,7 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the table, and the report, without scripts."""
-        return str(named(_TELLING, "html_of")(self))
+        return str(named(_NOTEBOOK, "html_of")(self))
 
     def _repr_markdown_(self) -> str:
         return str(named(_TELLING, "markdown_of")(self, ""))

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from html import escape
 from typing import TYPE_CHECKING
 
 from statewalk.checker.compare.sheets import Markdown, OnPage, Sheet, plain
 from statewalk.checker.report.page import Page, number, plural
 from statewalk.checker.states.diff import changes
 from statewalk.checker.states.shortening import first_difference, fit, place
-from statewalk.checker.traces.exports.pictures import pre_of
 from statewalk.checker.traces.trace import label_of
 from statewalk.checker.verdict.evidence import Guard
-from statewalk.dsl.errors import printable
 
 if TYPE_CHECKING:
     from statewalk.checker.compare.compare import (
@@ -65,18 +62,11 @@ def markdown_of(comparison: Comparison, again: str) -> str:
     return "\n".join(sheet.lines).rstrip() + "\n"
 
 
-def html_of(comparison: Comparison) -> str:
-    """Return the report as HTML without scripts: the table, and below it what is said."""
-    head, *rows = [["", *(side.name for side in comparison.sides)], *rows_of(comparison)]
-    lines = [_line(head, "th"), *(_line(row, "td") for row in rows)]
+def report_of(comparison: Comparison) -> str:
+    """Return all that is said of a comparison, without the table."""
     page = Page(100)
     _said(comparison, OnPage(page, _differing(comparison)))
-    return f"<table>{''.join(lines)}</table>{pre_of(page.plain())}"
-
-
-def _line(cells: Sequence[str], tag: str) -> str:
-    texts = (escape(printable(cell.replace("`", ""))) for cell in cells)
-    return f"<tr>{''.join(f'<{tag}>{text}</{tag}>' for text in texts)}</tr>"
+    return page.plain()
 
 
 def _differing(comparison: Comparison) -> frozenset[str]:

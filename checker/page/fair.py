@@ -40,7 +40,7 @@ def fair_in(trace: Trace) -> dict[str, Any]:
 
 
 def _cell(model: Model, action: Any, state: State) -> list[str]:
-    """Return the guard, its values and its place; empty where the action is possible."""
+    """Return the guard, its values and its place; empty where the action is enabled."""
     guard = guard_of(model, action, state)
     if guard is None:
         return ["", "", ""]

@@ -149,7 +149,7 @@ def _refused(trace: Trace) -> Clause:
 
 
 def _blocked(violation: Violation) -> tuple[Clause, ...]:
-    clauses = [Clause("no action is possible")]
+    clauses = [Clause("no action is enabled")]
     groups: dict[tuple[str, int], list[tuple[str, Guard]]] = {}
     for label, guard in violation.blocked:
         if guard is not None and guard.text:

@@ -150,6 +150,8 @@ function drawState(path) {
   const there = path === current() ? path.beside : current();
   beforeWord = view.since === "side" && there ? `${there.side}:` : "was";
   const state = stateTree(path, view.step, stateBefore(path, pinned), fieldFilter(view.only));
+  const marked = path.trace.reason && path.trace.reason.reads.length ? h("span.reads", null, "◂ ", h("span.dim", null, `read by ${path.trace.property}`)) : null;
+  shown.append(marked || "");
   fill(panel, wide.matches && !current().beside ? null : factsOf(path), shown, state);
 }
 

@@ -139,6 +139,8 @@ def _lanes(
             want(lane, value or "")
     if false is not None:
         wanted[false.lane] = max(wanted[false.lane], _FALSE)
+        for line in false.lines:
+            want(false.lane, line)
     read = {
         e.target or e.source
         for e in found

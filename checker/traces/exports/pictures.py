@@ -47,6 +47,7 @@ _LETTERS = {
     "false": {"font-weight": "700", "fill": "#b9302a"},
     "got": {"fill": "#5b6472"},
     "own": {"fill": "#5b6472"},
+    "read": {"fill": "#1b1f2a"},
     "number": {"fill": "#5b6472"},
 }
 
@@ -54,7 +55,8 @@ _LETTERS = {
 _DARK = (
     """<style>@media (prefers-color-scheme: dark) {
 rect[fill="#fff"] { fill: #16181d } text { fill: #e3e6ec }
-text[fill="#5b6472"] { fill: #a9b1c0 } text[fill="#b9302a"] { fill: #ff8a80 }
+text[fill="#5b6472"] { fill: #a9b1c0 } text[fill="#1b1f2a"] { fill: #e3e6ec }
+text[fill="#b9302a"] { fill: #ff8a80 }
 rect[fill="#f4f5f8"] { fill: #262a33; stroke: #4b5262 } rect[fill="#fdecec"] { fill: #4a1f1d }
 rect[fill="#e8eaef"] { fill: #2a2f3a }
 [stroke="#c8ccd4"] { stroke: #3a404d } [stroke="#3d5bd9"] { stroke: #8ea2ff }
