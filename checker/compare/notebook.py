@@ -60,11 +60,11 @@ def _colour(text: str) -> str:
 
 def _pairs(comparison: Comparison) -> Iterator[str]:
     """Yield the counterexamples of one side, each beside the same steps on the other."""
-    for versus in comparison.others:
-        base, other = comparison.base, versus.other
+    for both in comparison.others:
+        base, other = comparison.base, both.other
         for crossings, owner, tried in (
-            (versus.crossed, base, other),
-            (versus.crossed_back, other, base),
+            (both.crossed, base, other),
+            (both.crossed_back, other, base),
         ):
             for one in crossings:
                 yield _pair(one, owner, tried)

@@ -210,7 +210,7 @@ _FALSE = re.compile(r"^  Note over (L\d+): ✗ (\S+): (.*)$")
 _BACK = re.compile(r"^  Note over L\d+: back to state (\d{1,9}), for ever$")
 _MARKS = (("#quot;", '"'), ("#lt;", "<"), ("#gt;", ">"), ("#35;", "#"))
 _WIDE = 1050
-_FEW = 10  # boxes of a figure whose arrows have their texts
+_BOXES = 10  # boxes of a figure whose arrows have their texts
 _CHANGES = ("~ ", "+ ", "- ")
 
 
@@ -298,7 +298,7 @@ def _graph(lines: list[str]) -> str:
         )
         for name, (fields, first) in nodes.items()
     ]
-    if len(nodes) <= _FEW and len(edges) <= 2 * _FEW:
+    if len(nodes) <= _BOXES and len(edges) <= 2 * _BOXES:
         boxes = {name: list(map(_plain, fields)) for name, (fields, _) in nodes.items()}
         arrows: dict[tuple[str, str], list[str]] = {}
         for a, b, label in edges:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _LINE, _LINES = 100, 300  # characters of a value
-_FEW = 3  # guards of a deadlock
+_GUARDS = 3  # guards of a deadlock
 
 
 class _ReadingView(PlainView):
@@ -154,7 +154,7 @@ def _blocked(violation: Violation) -> tuple[Clause, ...]:
     for label, guard in violation.blocked:
         if guard is not None and guard.text:
             groups.setdefault((guard.file, guard.line), []).append((label, guard))
-    for alike in [*groups.values()][:_FEW]:
+    for alike in [*groups.values()][:_GUARDS]:
         label, guard = alike[0]
         values = _texts(guard.values)
         more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""

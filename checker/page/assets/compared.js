@@ -50,13 +50,13 @@ function comparedReport({ report }) {
   return h("div.compared", null, h("details.card", null, h("summary", null, h("h2", null, "The whole report")), reportLines(report)));
 }
 
-// The first state in which two ways differ, or the first that only one of them has; null for one way.
+// The first state in which two ways differ, or the first that only one of them has; null where there is none.
 function firstDifference(path) {
   if (!path || !path.beside) return null;
   const [one, two] = [path.trace.states, path.beside.trace.states];
   const most = Math.min(one.length, two.length);
   for (let at = 0; at < most; at++) if (!same(one[at], two[at])) return at;
-  return Math.min(most, Math.max(one.length, two.length) - 1);
+  return one.length === two.length ? null : most;
 }
 
 // What is said of two ways, and the way to where they part.

@@ -37,6 +37,10 @@ class Band:
     values: tuple[str | None, ...]
     colours: dict[str, int]
 
+    def turns(self, step: int) -> bool:
+        """Return whether a step leads into another state than the one before it."""
+        return step < len(self.values) and len({*self.values[step - 1 : step + 1]}) > 1
+
 
 def bands(trace: Trace) -> dict[str, Band]:
     """Return the bands of a trace, by instance as lanes are called."""

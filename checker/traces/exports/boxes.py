@@ -62,12 +62,12 @@ def _levels(
 ) -> dict[str, int]:
     """Return the column of each box: how far it is from the first one."""
     start = next((name for name in names if name in first), names[0])
-    levels, todo = {start: 0}, [start]
-    for name in todo:
+    levels, queue = {start: 0}, [start]
+    for name in queue:
         for a, b in arrows:
             if a == name and b not in levels:
                 levels[b] = levels[name] + 1
-                todo.append(b)
+                queue.append(b)
     return {name: levels.get(name, 0) for name in names}
 
 
@@ -112,7 +112,7 @@ class _Figure:
         if by == 1:
             self._across(one, two, lines)
         elif by == 0 and one is not two and abs(one.y - two.y) <= one.tall + _BELOW:
-            self._beside(one, two, lines)
+            self._within(one, two, lines)
         else:
             self._below(arrow, lines)
 
@@ -123,7 +123,7 @@ class _Figure:
         self._way(f"M{x} {y}C{x + bend} {y} {u - bend} {v} {u} {v}", f"M{u} {v}l-9 -4v8z")
         self._text((x + u) // 2, (y + v) // 2, lines)
 
-    def _beside(self, one: _Box, two: _Box, lines: Sequence[str]) -> None:
+    def _within(self, one: _Box, two: _Box, lines: Sequence[str]) -> None:
         down = two.y > one.y
         x = one.middle + (14 if down else -14)
         y, v = (one.y + one.tall, two.y) if down else (one.y, two.y + two.tall)

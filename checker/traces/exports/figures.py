@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 MOST = 20_000  # states of which a machine is made
-_FEW = 6  # steps that are listed by their numbers
+_SHOWN = 6  # steps that are listed by their numbers
 _WIDE = 40  # of the text of a value
 
 
@@ -104,8 +104,8 @@ def _class(instance: str) -> str:
 
 
 def _listed(numbers: Sequence[int]) -> str:
-    shown = ", ".join(map(str, numbers[:_FEW]))
-    return f"{shown}, …" if len(numbers) > _FEW else shown
+    shown = ", ".join(map(str, numbers[:_SHOWN]))
+    return f"{shown}, …" if len(numbers) > _SHOWN else shown
 
 
 def _exchanges(
@@ -136,12 +136,12 @@ def machine_of(model: Model, by: str) -> Figure:
     edges: dict[tuple[str, str], dict[str, None]] = {}
     layout = Layout(model)
     seen = {layout.row(s): dict(s) for s in model.initial_states}
-    todo = list(seen.values())
-    for state in todo:
+    queue = list(seen.values())
+    for state in queue:
         for value in _values(model, state, places).values():
             found.first.add(value)
             found.boxes.setdefault(value, value)
-    for state in todo:
+    for state in queue:
         before = _values(model, state, places)
         for action in model.actions:
             for outcome in model.outcomes(action, state):
@@ -149,7 +149,7 @@ def machine_of(model: Model, by: str) -> Figure:
                 row = layout.row(after)
                 if row not in seen and len(seen) < MOST:
                     seen[row] = after
-                    todo.append(after)
+                    queue.append(after)
                 elif row not in seen:
                     found.note = f"of the first {MOST:,} states"
                 now = _values(model, after, places)

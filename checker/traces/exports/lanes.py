@@ -30,7 +30,7 @@ _LEAST, _MOST = 104, 270  # of what stands in a lane
 _EMPTY = 60  # the least of a lane in which little stands
 _FALSE = 150  # the least of the lane that has the false clause
 _LINE, _ROW = 14, 8  # height of a line, and between rows
-_FEW = 4  # lines of a text that may be shortened
+_SHOWN = 4  # lines of a text that may be shortened
 _LONG = 60  # characters of a text that is not to be shortened
 
 
@@ -270,8 +270,8 @@ class _Drawing:
             if (band := self.states.get(lane)) is not None and band.place == note.place:
                 continue  # the pill says it
             lines = wrapped(note.text, of.room, _LETTER, hang="  ")
-            if len(lines) > _FEW and not note.whole:
-                lines = [*lines[: _FEW - 1], f"{lines[_FEW - 1][:-1]}…"]
+            if len(lines) > _SHOWN and not note.whole:
+                lines = [*lines[: _SHOWN - 1], f"{lines[_SHOWN - 1][:-1]}…"]
             self._lines(lane, "own read" if note.whole else "own", lines)
 
     def _between(self, event: Event) -> tuple[_Lane, _Lane, list[str]]:
@@ -303,7 +303,7 @@ class _Drawing:
         """Say the state that a lane is in from here, where it is another one."""
         band, of = self.states[lane], self.lanes[lane]
         word = band.values[step] if step < len(band.values) else None
-        if step and (step >= len(band.values) or word == band.values[step - 1]):
+        if step and not band.turns(step):
             return
         y = self.free[lane] + 2
         kind = f"s{band.colours[word]}" if word is not None else "s"

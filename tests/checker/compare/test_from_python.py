@@ -31,7 +31,8 @@ def test_a_comparison_shows_itself_without_scripts(found: Comparison) -> None:
 
     assert "violated at 6" in str(found)
     assert "Again" not in str(found)
-    assert "<td>holds · fixed</td>" in shown
+    assert '#17784a; font-weight: 600">holds · fixed</td>' in shown
+    assert "goal_not_reached is violated with GOAL=4" in shown
     assert "<script" not in shown
     assert found._repr_markdown_().startswith("### GOAL=6 beside GOAL=4")
     assert "<iframe" in found.explore()._repr_html_()  # type: ignore[attr-defined]
