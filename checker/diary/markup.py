@@ -299,7 +299,7 @@ def _graph(lines: list[str]) -> str:
         for name, (fields, first) in nodes.items()
     ]
     if len(nodes) <= _BOXES and len(edges) <= 2 * _BOXES:
-        boxes = {name: list(map(_plain, fields)) for name, (fields, _) in nodes.items()}
+        boxes = {name: list(map(_short, fields)) for name, (fields, _) in nodes.items()}
         arrows: dict[tuple[str, str], list[str]] = {}
         for a, b, label in edges:
             arrows.setdefault((a, b), []).extend(label.split("\n"))
