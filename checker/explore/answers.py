@@ -86,6 +86,7 @@ class Answers:
         if shown is not None and path == self.start:
             trace = replace(trace, property=shown.property, kind=shown.kind, loop=shown.loop)
         found = of_path(trace)
+        found.pop("places")  # the page has the functions from the beginning
         return {**found, "path": write_path(path), "back": self._back(path)}
 
     def _back(self, path: Path) -> list[int | None]:

@@ -15,6 +15,7 @@ from statewalk.checker.machine.limits import within
 from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.page.fair import fair_in
 from statewalk.checker.page.places import shared
+from statewalk.checker.page.ran import functions_of, states_and_lines
 from statewalk.checker.report.check import evidence_page, failure_page, why_page
 from statewalk.checker.report.page import Page
 from statewalk.checker.report.runs import evidence_of
@@ -56,6 +57,7 @@ def of_run(run: Run) -> dict[str, Any]:
     whole = whole_levels(run.evidence.stopped)
     around = Around(run.model) if run.model is not None and whole else None
     traces = [run.traces[name] for name in names if name in run.traces]
+    paths = [of_path(trace, around) for trace in traces]
     page = {
         **head(run.spec, run.constants.items()),
         "result": run.to_dict(),
@@ -63,13 +65,10 @@ def of_run(run: Run) -> dict[str, Any]:
         "always": always_of(run.properties),
         "evidence": evidence_of(run),
         "report": lines_of(evidence_page(run, width=_WIDTH)),
-        "code": code_of((step.file, step.line) for trace in traces for step in trace.steps),
+        "code": code_of([*((s.file, s.line) for t in traces for s in t.steps), *_places(paths)]),
         "traces": [
-            {
-                **of_path(trace, around),
-                "why": lines_of(whys[trace.property]) if trace.property in whys else [],
-            }
-            for trace in traces
+            {**path, "why": lines_of(whys[name]) if (name := trace.property) in whys else []}
+            for trace, path in zip(traces, paths, strict=True)
         ],
     }
     return shared(page, run.spec)
@@ -79,20 +78,29 @@ def of_trace(trace: Trace) -> dict[str, Any]:
     """Return the page of a trace alone."""
     above = Page(_WIDTH)
     add_abstract(above, trace)
+    path = of_path(trace, Around(trace.model) if trace.model else None)
+    places = _places([path])
     page = {
         **head(trace.spec, trace.constants.items()),
         "kinds": {trace.kind: trace.of_kind.word},
         "always": always_of(trace.model.properties) if trace.model else [],
-        "code": code_of((step.file, step.line) for step in trace.steps) if trace.model else {},
+        "code": code_of([*((step.file, step.line) for step in trace.steps), *places])
+        if trace.model
+        else {},
         "alone": "" if trace.model else _ALONE,
         "traces": [
             {
-                **of_path(trace, Around(trace.model) if trace.model else None),
+                **path,
                 "why": lines_of(above),
             }
         ],
     }
     return shared(page, trace.spec)
+
+
+def _places(paths: Iterable[dict[str, Any]]) -> list[tuple[str, int]]:
+    """Take the places of functions out of paths: their texts go into the page once."""
+    return [place for path in paths for place in path.pop("places")]
 
 
 def always_of(properties: Iterable[Property | PropertyResult]) -> list[str]:
@@ -102,14 +110,20 @@ def always_of(properties: Iterable[Property | PropertyResult]) -> list[str]:
 
 def of_path(trace: Trace, around: Around | None = None) -> dict[str, Any]:
     """Return a trace as it is saved, with the words of its steps and its drawings."""
+    found = states_and_lines(trace.model, trace) if trace.model is not None else None
+    states, lines = found if found is not None else ([], [])
+    steps = [told(trace, step, changes) for step, changes in trace]
+    for step, ran in zip(steps, lines, strict=False):
+        step["ran"] = functions_of(ran)
     return {
         **(around.of(trace) if around else {}),
         "trace": to_dict(trace),
         "witness": trace.of_kind.witness,
-        "steps": [told(trace, step, changes) for step, changes in trace],
+        "steps": steps,
         "lanes": drawing(trace),
         "mermaid": to_mermaid(trace),
-        **fair_in(trace),
+        **fair_in(trace, states),
+        "places": [(file, first) for ran in lines for file, first, _ in ran],
     }
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.states.shortening import place
-from statewalk.checker.traces.trace import take_step
 from statewalk.checker.verdict.guards import guard_of
 from statewalk.dsl.errors import StatewalkError
 from statewalk.dsl.view import Endless
@@ -19,15 +19,12 @@ if TYPE_CHECKING:
 _STATES, _ACTIONS = 6, 40
 
 
-def fair_in(trace: Trace) -> dict[str, Any]:
+def fair_in(trace: Trace, states: Sequence[State]) -> dict[str, Any]:
     """Return the table of a lasso whose model is known: states of the cycle, a row per action."""
     model = trace.model
-    if model is None or trace.loop is None:
+    if model is None or trace.loop is None or len(states) <= trace.loop:
         return {}
     try:
-        states = _states(model, trace)
-        if states is None:
-            return {}
         cycle = list(range(trace.loop, max(trace.loop + 1, trace.length)))
         shown = cycle[:_STATES]
         rows = []
@@ -46,19 +43,3 @@ def _cell(model: Model, action: Any, state: State) -> list[str]:
         return ["", "", ""]
     text = guard.text or guard.said
     return [text, guard.shown, place(guard.file, guard.line) if guard.file else ""]
-
-
-def _states(model: Model, trace: Trace) -> list[State] | None:
-    """Return the states of a trace as the model has them; None where it goes another way."""
-    state: State = model.initial_states[trace.initial]
-    states = [state]
-    for step in trace.steps:
-        action = model.actions[step.index] if step.index < len(model.actions) else None
-        if action is None or action.name != step.action:
-            return None
-        taken = take_step(model, state, action, [c.index for c in step.choices])
-        if taken is None or taken.state is None:
-            return None
-        state = taken.state
-        states.append(state)
-    return states

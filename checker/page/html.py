@@ -42,6 +42,7 @@ SCRIPTS = (
     "dom",
     "values",
     "state",
+    "code",
     "lanes",
     "path",
     "overview",
@@ -171,6 +172,8 @@ def of_comparison(comparison: Comparison, again: str) -> dict[str, Any]:
         side.name: Around(side.model, RUNS // len(comparison.sides)) for side in comparison.sides
     }
     ways = [way for versus in comparison.others for way in _ways(versus, base, around)]
+    sides = [part for way in ways for part in (way, way["beside"]) if part]
+    places = [place for part in sides for place in part.pop("places")]
     every = [p for side in comparison.sides for p in side.run.properties]
     page = {
         **head(base.run.spec, base.run.constants.items()),
@@ -183,10 +186,15 @@ def of_comparison(comparison: Comparison, again: str) -> dict[str, Any]:
         },
         "report": lines_of(page_of(comparison, again, width=_WIDTH)),
         "code": code_of(
-            (action.span.file, action.span.line)
-            for side in comparison.sides
-            for action in side.model.actions
-            if action.span
+            [
+                *(
+                    (action.span.file, action.span.line)
+                    for side in comparison.sides
+                    for action in side.model.actions
+                    if action.span
+                ),
+                *places,
+            ]
         ),
         "traces": _named_apart(ways),
     }

@@ -134,12 +134,3 @@ function roleTable(path, whole, select, middle, shows) {
   const part = rows.length < path.trace.states.length ? h("p.dim", null, `steps ${from} to ${from + rows.length - 1}`) : null;
   return h("div.scroll", { tabindex: "0", role: "region", "aria-label": "states by role" }, part, h("table.roles", null, h("thead", null, head), h("tbody", null, rows)));
 }
-
-// The function of a step, as the spec has it, with the line where it begins.
-function codeOf(path, at) {
-  const step = at ? path.steps[at - 1] : null;
-  const found = step && data.code && data.code[step.place];
-  if (!found) return h("p.dim", null, at ? "The text of this step is not in this page." : "Choose a step: its function is shown here.");
-  const lines = found.lines.map((line, i) => [h("span.number", { "aria-hidden": "true" }, String(found.first + i)), line + "\n"]);
-  return [h("p.dim.above", null, eased(step.place)), h("pre.code", { tabindex: "0", role: "region", "aria-label": "code of the step" }, lines)];
-}
