@@ -62,18 +62,18 @@ def _pairs(comparison: Comparison) -> Iterator[str]:
     """Yield the counterexamples of one side, each beside the same steps on the other."""
     for both in comparison.others:
         base, other = comparison.base, both.other
-        for crossings, owner, tried in (
+        for crossings, owner, second in (
             (both.crossed, base, other),
             (both.crossed_back, other, base),
         ):
             for one in crossings:
-                yield _pair(one, owner, tried)
+                yield _pair(one, owner, second)
 
 
-def _pair(one: Crossing, owner: Side, tried: Side) -> str:
+def _pair(one: Crossing, owner: Side, second: Side) -> str:
     first = first_difference(one.trace, one.followed)
     title = f"{one.trace.property} is violated with {owner.name}"
-    lines = [_row(["", owner.name, tried.name], "th")]
+    lines = [_row(["", owner.name, second.name], "th")]
     for at in range(1, min(max(one.trace.length, one.followed.length), _STEPS) + 1):
         cells = [_step(trace, at, changes=at == first) for trace in (one.trace, one.followed)]
         mark = f"<b>{at}</b> first difference" if at == first else str(at)
