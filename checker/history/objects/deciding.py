@@ -69,7 +69,7 @@ def decide(
     """
     began = time.monotonic()
     bound = of.bind(history)
-    parted = order == "real-time" and of.by_key
+    parted = order == "real-time" and all(b.key is not ABSENT for b in bound)
     verdict = _decided(of, bound, order, parted, began + timeout)
     if parted and verdict.holds is not None and (shared := _shared(of, verdict.parts)):
         verdict = _decided(of, bound, order, False, began + timeout)

@@ -111,11 +111,6 @@ class Object:
         self.signatures = _signatures(self.model)
         self.first = [self._number(self._layout.row(s)) for s in self.model.initial_states]
 
-    @property
-    def by_key(self) -> bool:
-        """Return whether each operation says which key it is about."""
-        return all(KEY in s.parameters for s in self.signatures.values())
-
     # -- states and steps ------------------------------------------------------------------------
 
     def _number(self, row: tuple[int, ...]) -> int:
