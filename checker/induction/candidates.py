@@ -271,11 +271,11 @@ def narrowed_by(model: Model, texts: Sequence[str]) -> Narrowed:
     """Return the values of ``Class.field=EXPRESSION`` options. Raises RunError[SW321, SW337]."""
     found: dict[tuple[str, str], Values] = {}
     for text in texts:
-        place, sign, expression = text.partition("=")
+        place, equals, expression = text.partition("=")
         owner, _, name = place.strip().partition(".")
         roles = model.roles.get(owner, ())
         of = getattr(type(roles[0]), name, None) if roles and name else None
-        if not sign or not isinstance(of, Field):
+        if not equals or not isinstance(of, Field):
             said = f"--domain {text} does not name a field and its values."
             raise RunError("SW321", said, help='Write --domain "Class.field=range(3)".')
         try:

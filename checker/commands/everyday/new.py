@@ -33,6 +33,13 @@ def add_parser(subparsers: Any) -> None:
     what.add_argument(
         "--from", metavar="MODEL", dest="model", help="begin with a copy of a library model"
     )
+    what.add_argument(
+        "--from-tla", metavar="SPEC.tla",
+        help="begin with a skeleton: names and texts of a TLA+ module; nothing is translated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--cfg", metavar="MC.cfg", help="with --from-tla: the model file of TLC with the constants"
+    )
     parser.set_defaults(run=run)
 
 
@@ -45,6 +52,10 @@ def run(arguments: argparse.Namespace) -> int:
     folder = Path(arguments.name)
     spec = _spec_name(folder)
     text = _text(arguments.template, arguments.model)
+    if arguments.from_tla is not None:
+        text = _of_tla(arguments.from_tla, arguments.cfg)
+    elif arguments.cfg is not None:
+        raise RunError("SW326", "--cfg is for --from-tla.", help="Add --from-tla SPEC.tla.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         full = any(folder.iterdir())
@@ -128,6 +139,24 @@ def _text(template: str, model: str | None) -> str:
             templates.EARLY
         )
     return {"empty": templates.EMPTY, "roles": templates.ROLES}[template]
+
+
+def _of_tla(file: str, cfg: str | None) -> str:
+    from statewalk.checker.commands.everyday.skeleton import read, skeleton
+    from statewalk.dsl.errors import RunError
+    from statewalk.dsl.files import read_text
+
+    texts = []
+    for one in filter(None, (file, cfg)):
+        try:
+            texts.append(read_text(one))
+        except (OSError, UnicodeDecodeError) as error:
+            raise RunError("SW404", f"{one} cannot be read: {error}.") from error
+    module = read(*texts)
+    if not module.variables:
+        said = f"{file} declares no variables."
+        raise RunError("SW383", said, help="Name the module that has VARIABLES and Next.")
+    return skeleton(module, Path(file).name)
 
 
 def _of_library(name: str) -> str:
