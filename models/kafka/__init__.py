@@ -1,6 +1,7 @@
 """Kafka: how a client obtains a producer id, how a coordinator moves a transaction, how a
-transaction ends exactly once, how a follower comes to have its leader's log, and how the members of
-a consumer group share partitions.
+transaction ends exactly once, how a follower comes to have its leader's log, who may lead when none
+is in sync, and how the members of a consumer group share partitions.
 
-`common`, `metadata` and the folders `parties`, `fine` and `membership` are what models are made of.
+`common`, `metadata` and the folders `eligible`, `fine`, `membership` and `parties` are what models
+are made of.
 """

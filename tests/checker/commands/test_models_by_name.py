@@ -83,8 +83,9 @@ def test_a_path_that_exists_wins(elsewhere: Path, capsys: pytest.CaptureFixture[
             "kafka",
             [
                 "In .: ours.py.",
-                "In the library: kafka/consumer_groups, kafka/exactly_once, kafka/groups, "
-                "kafka/init_pid, kafka/replication, kafka/transactions.",
+                "In the library: kafka/consumer_groups, kafka/eligible_leaders, "
+                "kafka/exactly_once, kafka/groups, kafka/init_pid, kafka/replication, "
+                "kafka/transactions.",
             ],
         ),
         ("nothing", ["In .: ours.py.", "Models of the library: see statewalk models."]),
