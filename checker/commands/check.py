@@ -218,6 +218,7 @@ def options_of(arguments: argparse.Namespace) -> CheckOptions:
         checkpoint_every=CheckOptions.checkpoint_every if every is None else every,
         spark=spark_settings(a),
         graph=str(Path(a.graph).resolve()) if a.graph else None,
+        every_field=bool(a.html),
     )
 
 

@@ -46,6 +46,7 @@ _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "timeout": _TIME, "checkpoint_every": _TIME,
     "keep_going": _BOOL, "liveness": _BOOL, "allow_unsound": _BOOL, "symmetry": _BOOL,
     "view": _BOOL, "strict": _BOOL, "optimize": _BOOL, "resume": _BOOL,
+    "every_field": _BOOL,
 }  # fmt: skip
 
 
@@ -57,7 +58,8 @@ class CheckOptions:
     are settings of that engine (`checker.spark.session.settings.Settings`). ``graph`` is a folder
     to which the state graph is written (`checker.graph`). ``checkpoint`` is a folder to which the
     native engine saves the search, at most every ``checkpoint_every`` seconds; with ``resume`` it
-    goes on from there. ``fingerprint_bits`` None are 64.
+    goes on from there. ``fingerprint_bits`` None are 64. With ``every_field``, the
+    states there would be without a field are counted for each, not only where no step reads it.
     """
 
     config: str | None = None
@@ -81,6 +83,7 @@ class CheckOptions:
     checkpoint_every: float = 10.0
     resume: bool = False
     graph: str | None = None
+    every_field: bool = False
 
     def __post_init__(self) -> None:
         """Raises RunError[SW328] for a value that would be taken for another."""

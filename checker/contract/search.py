@@ -84,7 +84,8 @@ class SearchOptions:
     made where it is needed and taken away afterwards. ``programs`` says what the native
     engine may translate (`checker.native.programs`); "whole" keeps one slot for each set.
     ``without`` names the functions that get no program; the others get one after so many
-    evaluations, ``program_after``.
+    evaluations, ``program_after``. The states there would be without a field are counted for the
+    fields that no step reads; with ``every_field`` for all (`checker.engines.fields`).
     """
 
     properties: tuple[str, ...] | None = None
@@ -104,6 +105,7 @@ class SearchOptions:
     checkpoint_every: float = 0.0
     resume: bool = False
     scratch: str | None = None
+    every_field: bool = False
     programs: Literal["all", "whole", "none"] = "all"
     without: frozenset[str] = frozenset()
     program_after: int = 48
@@ -233,6 +235,21 @@ class SearchCounts:
     depth: int
 
 
+Key = tuple[str, str]
+"""(class, name) of a field."""
+
+
+@dataclass(frozen=True)
+class Without:
+    """The number of states there would be ``without`` some fields, those of ``keys``, if what is
+    left did the same; ``values`` is how many one instance's field has had, at most.
+    """
+
+    keys: tuple[Key, ...]
+    values: int
+    without: float
+
+
 @dataclass(frozen=True)
 class Exploration:
     """The result of a search. Mappings by action index: ``fired`` counts transitions, ``fresh`` new
@@ -241,7 +258,8 @@ class Exploration:
     ``cut`` counts, per constraint, the states (or steps) it refused. ``statistics`` are the
     engine's own figures; ``warnings`` tell what to know of how the search was saved. ``running`` is
     where the spec was when it had to be ended. ``kept`` is what an engine kept of its steps, for
-    what is asked next (`checker.engines.table`).
+    what is asked next (`checker.engines.table`). ``fields`` tell how many states, about, there
+    would be without fields; empty where that was not counted.
     """
 
     engine: str
@@ -259,6 +277,7 @@ class Exploration:
     statistics: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     running: Place | None = None
+    fields: tuple[Without, ...] = field(default=(), compare=False)
     kept: Any = field(default=None, compare=False, repr=False)
 
 

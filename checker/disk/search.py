@@ -348,6 +348,8 @@ class Disk:
             if loop.orbits is not None and kept.n:
                 outcomes = search.learner.learned.outcomes()
                 search.represented += loop.orbits.measure(kept.rows, outcomes)
+            if loop.fields is not None:
+                loop.fields.note(kept.rows)
             loop.tell(made.n)
             if reason := search.urgent():
                 self.ended = reason

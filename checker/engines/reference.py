@@ -21,9 +21,11 @@ from statewalk.checker.contract.search import (
     SearchCounts,
     SearchOptions,
     Step,
+    Without,
     parted,
 )
 from statewalk.checker.contract.stops import StoppedBy
+from statewalk.checker.engines.fields import Groups, exactly
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.engines.repeats import Repeats
 from statewalk.checker.machine.places import Place
@@ -398,6 +400,7 @@ def result_of(search: Search, stopped: StoppedBy | None, seconds: float) -> Expl
         cut=dict(search.cut),
         statistics={"slots": len(search.layout.slots), **orbits_of(search)},
         running=search.running,
+        fields=fields_of(search),
     )
 
 
@@ -407,3 +410,13 @@ def orbits_of(search: Search) -> dict[str, object]:
         return {}
     sizes = (search.layout.orbit(entry.row).size for entry in search.seen.values())
     return {"represented": sum(sizes)}
+
+
+def fields_of(search: Search) -> tuple[Without, ...]:
+    """Return how many states there would be without each field; nothing under symmetry, as in other
+    engines.
+    """
+    if search.layout.symmetry is not None:
+        return ()
+    rows = [entry.row for entry in search.seen.values()]
+    return exactly(rows, Groups(search.model, search.layout, search.options.every_field))

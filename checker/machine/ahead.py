@@ -85,6 +85,9 @@ _KERNELS = {
         "order": "u8[] u8[] u8 u8 i8[] u8[] i8[]",
         "mark": "u8[] u8[] u8[] u8[] b1[]",
     },
+    "native.kernels.sketches": {
+        "note": "id[][] u8[] i8[] i8[] i8[] i8[] i8 u8 u8[] u1[][] u8[][]",
+    },
     "native.kernels.numbering": {
         "name": "Batch i8 i8[] u8[] i4[] i8[] i8[] i4[][]",
         "keep": "Batch i8 i4[][] i8[] i4[] id[]",

@@ -40,8 +40,8 @@ SOURCES = (
     "machine/compiling.py", "native/kernels/arrays.py", "native/kernels/expand.py",
     "native/kernels/numbering.py", "native/kernels/orbit_arrays.py",
     "native/kernels/orbit_kernels.py", "native/kernels/random_walks.py",
-    "native/kernels/runs.py", "native/kernels/tables.py", "native/kernels/walking.py",
-    "spark/tasks/run_kernels.py",
+    "native/kernels/runs.py", "native/kernels/sketches.py", "native/kernels/tables.py",
+    "native/kernels/walking.py", "spark/tasks/run_kernels.py",
 )  # fmt: skip
 
 

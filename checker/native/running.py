@@ -19,6 +19,7 @@ from statewalk.checker.machine.watch import CutShort, interruptible
 from statewalk.checker.native import checkpoints, checkpoints_read
 from statewalk.checker.native.checkpoints import Manifest, Saved, Writer
 from statewalk.checker.native.checks import Check, check_states
+from statewalk.checker.native.fields import fields_of
 from statewalk.checker.native.findings import Stage
 from statewalk.checker.native.kernels.arrays import POSITION_SHIFT, Rows, nonzero
 from statewalk.checker.native.learn.learned import Learned
@@ -124,6 +125,7 @@ def loop_of(
         check=check,
         steps=StepChecks(search) if search.roots.steps else None,
         orbits=orbits_of(search),
+        fields=fields_of(search),
         writer=writer,
         sink=sink,
         elsewhere=elsewhere,
@@ -299,6 +301,7 @@ def exploration_of(loop: Loop, stopped: StoppedBy | None) -> Exploration:
         statistics=_statistics(loop),
         warnings=checkpoints.told(loop.writer)[1],
         running=search.running,
+        fields=() if loop.fields is None else loop.fields.sizes(),
     )
 
 

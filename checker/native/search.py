@@ -15,6 +15,7 @@ from statewalk.checker.machine.watch import CutShort, memory_in_use
 from statewalk.checker.native import checkpoints
 from statewalk.checker.native.checkpoints import Totals, Writer
 from statewalk.checker.native.checks import Check, check_states, look_for_deadlocks
+from statewalk.checker.native.fields import Fields
 from statewalk.checker.native.findings import Stage
 from statewalk.checker.native.kernels.arrays import POSITION_SHIFT, Array, nonzero
 from statewalk.checker.native.learn.learned import widest_variable
@@ -99,6 +100,7 @@ class Loop:
     writer: Writer | None = None
     sink: Sink | None = None
     elsewhere: Elsewhere | None = None
+    fields: Fields | None = None
     batch_rows: int = 1 << 10
     told: float = field(default_factory=time.monotonic)
 
@@ -264,6 +266,8 @@ class Loop:
         if self.orbits is not None:
             outcomes = search.learner.learned.outcomes()
             search.represented += self.orbits.measure(level.rows, outcomes)
+        if self.fields is not None:
+            self.fields.note(level.rows)
         search.queue = level.n
         if search.learner.programs is not None:
             search.learner.programs.found(search.distinct + level.n)

@@ -24,6 +24,7 @@ from statewalk.checker.verdict.evidence import (
     Violation,
     disables,
 )
+from statewalk.checker.verdict.fields import worth_leaving_out
 from statewalk.checker.verdict.run import held_vacuously
 from statewalk.dsl.kinds import KINDS
 from statewalk.dsl.values.stored import freeze
@@ -134,6 +135,7 @@ def _evidence(page: Page, run: Run) -> None:
     _row(page, "cut", [f"{name} refused {number(count)}" for name, count in evidence.cut.items()])
     _row(page, "view", [f"hides {name}" for name in evidence.hidden])
     _row(page, "symmetry", evidence.symmetry)
+    _row(page, "fields", _fields(run))
     for fairness, names in evidence.fairness.items():
         _row(page, "fairness", [f"{fairness}: {names[0]}", *names[1:]], between=", ")
     _row(page, "constants", [f"{n}={fit(v, 40)}" for n, v in run.constants.items()], between=" ")
@@ -164,6 +166,24 @@ def _why_vacuous(prop: PropertyResult) -> str:
 def _row(page: Page, name: str, items: Sequence[Segment | str], between: str = " · ") -> None:
     if items:
         page.flow([(f"  {name:<{_COLUMN - 2}}", "dim")], items, between=between)
+
+
+def _fields(run: Run) -> list[str]:
+    """Return the fields without which there would be far fewer states, and what to do."""
+    cost = worth_leaving_out(run.evidence.fields, run.counts.distinct)
+    if cost is None:
+        return []
+    one = len(cost.fields) == 1
+    readers = [p.name for p in run.properties if p.name in cost.properties]
+    make, them = ("makes", "it") if one else ("make", "them")
+    read = f"no step reads {them}, only {_few(readers)}" if readers else f"nothing reads {them}"
+    do = "" if cost.auxiliary else f"make {them} Auxiliary and "
+    rest = " the other properties (--property NAME)" if readers else ""
+    return [
+        f"{_few(cost.fields)} {make} {cost.times} times the states",
+        read,
+        f"{do}check{rest} with --view on",
+    ]
 
 
 def _distributed(run: Run) -> list[str]:

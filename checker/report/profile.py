@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from statewalk.checker.verdict.fields import FieldCost, field_costs
+
 if TYPE_CHECKING:
     from statewalk.checker.contract.search import SearchOptions
     from statewalk.checker.contract.stops import StoppedBy
@@ -16,6 +18,8 @@ _DOMINATES = 0.5  # learning is worth a word from this share of the time on
 _WORTH_SAYING = 1.0  # seconds
 _MANY_VALUES = 10_000
 _ROWS = 25
+_FIELDS = 12
+_LEAST = 1.05  # times the states, of fields that are listed where there are many
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ class Profile:
     """The figures of one search. ``variables`` are (place, distinct values), widest first.
 
     ``untranslated`` names the functions without a program, each with the line and expression that
-    the translator does not know.
+    the translator does not know. ``fields`` are those that make the states.
     """
 
     spec: str
@@ -53,6 +57,7 @@ class Profile:
     variables: tuple[tuple[str, int], ...]
     looked_at: tuple[tuple[str, int], ...]
     untranslated: tuple[str, ...] = ()
+    fields: tuple[FieldCost, ...] = ()
     stopped: StoppedBy | None = None
     running: Place | None = None  # where the spec was, if it had to be ended
 
@@ -80,6 +85,7 @@ def profile(model: Model, options: SearchOptions) -> Profile:
         variables=tuple(found["slots"]),
         looked_at=tuple(found["looked_at"]),
         untranslated=tuple(found["untranslated"]),
+        fields=field_costs(model, exploration),
         stopped=exploration.stopped,
         running=exploration.running,
     )
@@ -88,8 +94,8 @@ def profile(model: Model, options: SearchOptions) -> Profile:
 def render(profile: Profile) -> str:
     """Return the profile as plain text."""
     return "\n".join(
-        [*_head(profile), "", *_parts(profile), "", *_variables(profile), *_untranslated(profile),
-         *_advice(profile)]
+        [*_head(profile), "", *_parts(profile), "", *_variables(profile), *_fields(profile),
+         *_untranslated(profile), *_advice(profile)]
     )  # fmt: skip
 
 
@@ -124,6 +130,20 @@ def _variables(p: Profile) -> Iterator[str]:
     yield f"{'variable':<44} {'values':>12}"
     for place, values in p.variables[:10]:
         yield f"{_short(place):<44} {values:>12,}"
+
+
+def _fields(p: Profile) -> Iterator[str]:
+    costs = [cost for cost in p.fields if cost.factor >= _LEAST or len(p.fields) <= _FIELDS]
+    if not costs:
+        return
+    yield ""
+    yield f"{'field':<44} {'values':>12} {'states times':>12}  read by"
+    for cost in costs[:_FIELDS]:
+        name, values = " and ".join(cost.fields), f"{cost.values:,}"
+        readers = [*cost.steps, *(cost.properties if not cost.steps else ())]
+        shown = ", ".join(readers[:3]) + (f" and {len(readers) - 3} more" if readers[3:] else "")
+        kind = "" if cost.steps or not readers else "no step; "
+        yield f"{_short(name):<44} {values:>12} {cost.times:>12}  {kind}{shown or 'nobody'}"
 
 
 def _untranslated(p: Profile) -> Iterator[str]:

@@ -169,6 +169,16 @@ def evidence_of(run: Run) -> dict[str, Any]:
         "fairness": {k: list(v) for k, v in found.fairness.items()},
         "unexpected": list(found.unexpected),
         "left_out": list(found.left_out),
+        "fields": [
+            {
+                "fields": list(one.fields),
+                "values": one.values,
+                "factor": round(one.factor, 2),
+                "steps": list(one.steps),
+                "properties": list(one.properties),
+            }
+            for one in found.fields
+        ],
         "statistics": dict(found.statistics),
     }
 

@@ -24,6 +24,7 @@ from statewalk.checker.verdict.evidence import (
     failure_of,
 )
 from statewalk.checker.verdict.explain import explain
+from statewalk.checker.verdict.fields import field_costs
 from statewalk.checker.verdict.guards import blocked, never_fired
 from statewalk.checker.verdict.reasons import reason_of
 from statewalk.checker.verdict.run import Counts, PropertyResult, Result, Run, held_vacuously
@@ -104,6 +105,7 @@ def _evidence(
         collision=None if entry.compares_states else min(1.0, n * n / 2.0 ** (options.bits + 1)),
         fairness=_fairness(model),
         symmetry=_symmetry(checked) if judge.uses_symmetry(model, options) else (),
+        fields=field_costs(model, found),
         expectation=expect if expect is None or judge.is_compared(checked, expect) else None,
         left_out=judge.left_out(checked, expect) if expect is not None else (),
         sources=model.origins,

@@ -24,6 +24,7 @@ from statewalk.dsl.view import Disabled
 if TYPE_CHECKING:
     from statewalk.checker.contract.search import Finding
     from statewalk.checker.traces.trace import Trace
+    from statewalk.checker.verdict.fields import FieldCost
     from statewalk.dsl.declared import Expectation
     from statewalk.dsl.errors import RunError
     from statewalk.dsl.model import Dialect, Model
@@ -171,6 +172,7 @@ class Evidence:
     fields that the view left out.
     ``compared`` names the fields through which each refinement was decided.
     ``symmetry`` says in words who changes places, and how many states the orbits stand for.
+    ``fields`` are those that make the states, as far as that was counted, the most first.
     """
 
     options: CheckOptions = field(default_factory=CheckOptions)
@@ -189,6 +191,7 @@ class Evidence:
     collision: float | None = None
     fairness: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     symmetry: tuple[str, ...] = ()
+    fields: tuple[FieldCost, ...] = ()
     expectation: Expectation | None = None
     unexpected: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()

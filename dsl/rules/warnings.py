@@ -12,15 +12,15 @@ from statewalk.dsl.errors import Mistakes, Span
 from statewalk.dsl.rules.rule import Checked, shortened
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.folding import NamesUsed
-from statewalk.dsl.source.nodes import parents_of, parts_of, walk
+from statewalk.dsl.source.nodes import parts_of, walk
+from statewalk.dsl.source.readers import reads
 from statewalk.dsl.source.scopes import around
-from statewalk.dsl.source.tree import Function, SpecTree, is_old, may_crash, statements
+from statewalk.dsl.source.tree import SpecTree, is_old, may_crash, statements
 from statewalk.dsl.source.types import spec_class
 from statewalk.dsl.source.usage import analyse, mentions
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.words.constants import is_constant
 
-_WRITING = ("add", "append", "clear", "discard", "extend", "update")
 _CRASH = re.compile(r"(?:^|_)(?:crash|crashes|die|dies|kill|reboot|restart)(?:_|$)")
 
 
@@ -122,36 +122,14 @@ def warn_of_history(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> Non
         if not action.marked("action") or action.module.source.dialect == "fizz":
             continue
         for function in effects.reached_from(action):
-            found = next(_read_in(effects, function, auxiliary), None)
-            if found is not None:
-                node, place = found
+            read = ((n, key) for n, key in reads(effects, function) if key in auxiliary)
+            if (found := next(read, None)) is not None:
+                node, (owner, name) = found
+                place = f"{owner}.{name}"
                 said = f"The step '{action.name}' reads {place}, which is an Auxiliary field."
                 help = "Read another field: --view on refuses steps that depend on Auxiliary ones."
                 mistakes.warn("SW604", said, at=function.span(node), help=help)
                 break
-
-
-def _read_in(
-    effects: Effects, function: Function, fields: set[tuple[str, str]]
-) -> Iterator[tuple[ast.expr, str]]:
-    """Yield where a function looks at one of some fields, and at which."""
-    receivers = effects.receivers(function)
-    parents = parents_of(function.node)
-    for node, meant in mentions(function.node):
-        if isinstance(meant.ctx, ast.Load) and not _only_written(node, parents):
-            for cls in receivers.owners(meant):
-                if (cls.__name__, meant.attr) in fields:
-                    yield node, f"{cls.__name__}.{meant.attr}"
-
-
-def _only_written(node: ast.expr, parents: dict[ast.AST, ast.AST]) -> bool:
-    """``self.history.append(x)`` mentions a field without looking at it."""
-    parent = parents.get(node)
-    if isinstance(parent, ast.Attribute) and parent.attr in _WRITING:
-        return isinstance(parents.get(parents[parent]), ast.Expr)
-    if isinstance(parent, ast.Subscript) and parent.value is node:
-        return not isinstance(parent.ctx, ast.Load)
-    return False
 
 
 def _annotated(tree: SpecTree, word: str) -> set[tuple[str, str]]:

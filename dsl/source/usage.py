@@ -78,19 +78,28 @@ def analyse(tree: SpecTree) -> Analysis:
     own = {f.name for f in tree.functions if f.owner in tree.records}
     for function in [*tree.functions, *_others(tree)]:
         _Uses(tree, result, function, called, own).run()
+    for module in tree.loading.modules:
+        for node in walk(tree.text_of(module)):
+            for name in _named_in_pattern(node, tree):
+                for cls in tree.roles:
+                    if name in cls._fields:
+                        result.usage[(cls.__name__, name)] = _ANYTHING
+    result.blind = hides_fields(tree)
+    if result.blind:
+        result.usage = dict.fromkeys(result.usage, _ANYTHING)
+    return result
+
+
+def hides_fields(tree: SpecTree) -> bool:
+    """Return whether the text has a way to fields that does not name them."""
     asked: set[int] = set()
     for module in tree.loading.modules:
         for node in walk(tree.text_of(module)):
             if _asks_by_name(node):
                 asked.add(id(node.func))  # type: ignore[attr-defined]
-            result.blind |= id(node) not in asked and _hides_names(node)
-            for name in _named_in_pattern(node, tree):
-                for cls in tree.roles:
-                    if name in cls._fields:
-                        result.usage[(cls.__name__, name)] = _ANYTHING
-    if result.blind:
-        result.usage = dict.fromkeys(result.usage, _ANYTHING)
-    return result
+            if id(node) not in asked and _hides_names(node):
+                return True
+    return False
 
 
 def _named(module: ast.AST) -> Iterator[str]:

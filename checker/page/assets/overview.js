@@ -48,7 +48,7 @@ function card(title, ...content) {
   return h("section.card", null, h("h2", null, title), content);
 }
 
-function bars(entries, label) {
+function bars(entries, label, said = (n) => (n ? count(n) : "never")) {
   const most = Math.max(1, ...entries.map(([, n]) => n));
   return h(
     "div.bars",
@@ -56,7 +56,7 @@ function bars(entries, label) {
     entries.map(([name, n]) => {
       const bar = h("span.bar");
       bar.style.width = n ? Math.max(1, (100 * n) / most) + "%" : "0";
-      return h("div.barrow", { title: `${name}: ${count(n)}` }, h("span.barname", null, name), h("span.track", null, bar), h("span.barcount", null, n ? count(n) : "never"));
+      return h("div.barrow", { title: `${name}: ${said(n)}` }, h("span.barname", null, name), h("span.track", null, bar), h("span.barcount", null, said(n)));
     }),
   );
 }
@@ -96,6 +96,19 @@ function levelsCard({ levels }) {
   return card("Levels", columns(levels), h("p.axis", null, axis));
 }
 
+function fieldsCard({ fields = [] }) {
+  const rows = fields.filter((cost) => cost.factor >= 1.05).slice(0, 12);
+  if (!rows.length) return null;
+  const entries = rows.map((cost) => [cost.fields.join(" and ") + (cost.steps.length ? "" : " *"), cost.factor]);
+  const times = (n) => "× " + (n < 10 ? n.toFixed(1) : count(Math.round(n)));
+  const unread = rows.some((cost) => !cost.steps.length);
+  return card(
+    "Fields",
+    h("p.dim", null, "How many times as many states there are as without the field." + (unread ? " * No step reads it." : "")),
+    bars(entries, "states per field", times),
+  );
+}
+
 function cards(data, show) {
   const { result, evidence } = data;
   const actions = result.actions.map((a) => [a.name, a.fired]).sort((a, b) => b[1] - a[1]);
@@ -103,7 +116,7 @@ function cards(data, show) {
     "div.cards",
     null,
     h("div", null, propertiesTable(data, show)),
-    h("div", null, actions.length ? card("Actions", bars(actions, "transitions per action")) : null, levelsCard(evidence)),
+    h("div", null, actions.length ? card("Actions", bars(actions, "transitions per action")) : null, fieldsCard(evidence), levelsCard(evidence)),
     h("details.card.evidence", { open: true }, h("summary", null, h("h2", null, "What the verdict rests on")), reportLines(data.report)),
   );
 }
