@@ -283,6 +283,7 @@ ELSEWHERE = {  # which languages of a page another test runs
     "docs/how-to/networks.md": ("python console", "tests/docs/test_language.py"),
     "docs/explanation/refused.md": ("python fizz console", "tests/docs/test_refused.py"),
     "docs/how-to/slow-spec.md": ("python diff console", "tests/docs/test_language.py"),
+    "docs/how-to/too-many-states.md": ("python diff console", "tests/docs/test_language.py"),
     "docs/tutorial/1-first-spec.md": ("python console", "tests/docs/test_tutorial.py"),
     "docs/tutorial/2-a-bug.md": ("diff console", "tests/docs/test_tutorial.py"),
     "docs/tutorial/3-liveness.md": ("diff console", "tests/docs/test_tutorial.py"),

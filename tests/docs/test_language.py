@@ -14,6 +14,7 @@ PAGES = {  # by page: the engine
     "reference/language.md": "reference",
     "how-to/networks.md": "native",
     "how-to/slow-spec.md": "native",
+    "how-to/too-many-states.md": "native",
 }
 BLOCK = re.compile(r"^```(\w+) *([\w.]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
