@@ -274,11 +274,11 @@ class Builder:
         returned = set[Scalar]()
         for key, _ in (*live, *dead):
             if key in returned:
-                raise self.fail(f"a range returns key {key!r} twice", where, "each key once")
+                raise self.fail(f"a range query returns key {key!r} twice", where, "each key once")
             returned.add(key)
             if not _between(low, key, high):
                 raise self.fail(
-                    f"range from {low!r} to {high!r} returns key {key!r}",
+                    f"the range from {low!r} to {high!r} returns key {key!r} outside of it",
                     where,
                     "rows within the bounds (strings by their characters' numbers)",
                 )
@@ -296,7 +296,7 @@ class Builder:
         if self.initial.setdefault(k, v) != v:
             before = list(self.value_id)[self.initial[k]]
             raise self.fail(
-                f"the initial value of {key!r} is {before!r}, and then {value!r}",
+                f"the initial value of {key!r} is stated twice: {before!r}, and then {value!r}",
                 where,
                 "one initial value for each key",
             )
@@ -309,7 +309,7 @@ class Builder:
         if value is None or (type(value) in (int, float, Fraction) and abs(value) < _LATEST):
             number: float | None = value
             return number
-        raise self.fail(f"time is {value!r:.40}", where, "a finite number")
+        raise self.fail(f"the time is {value!r:.40}", where, "a finite number")
 
     def fail(self, message: str, where: str, expected: str) -> HistoryError:
         """Return an error about this source, ready to raise."""
@@ -323,7 +323,7 @@ class Builder:
         """
         if not self.session:
             raise HistoryError(
-                "no transaction in it",
+                "the history has no transaction in it",
                 source=self.source,
                 code="SW702",
                 expected="at least one recorded transaction",
@@ -332,7 +332,7 @@ class Builder:
         for place, begin, end in zip(self.place, self.begin, self.end, strict=True):
             if begin is not None and end is not None and end < begin:
                 raise self.fail(
-                    f"it ended at {end}, before it began at {begin}",
+                    f"the transaction ended at {end}, before it began at {begin}",
                     f"at {place}",
                     "an end that is not before the beginning",
                 )
@@ -387,7 +387,7 @@ class Builder:
         except Rounded as error:
             time, place = error.args
             raise self.fail(
-                f"time {time} would be rounded",
+                f"the time {time} would be rounded when it is read",
                 f"at {place}",
                 "whole numbers, at most 2^53 from the first to the last, "
                 "or fractions of at most 16 digits",

@@ -38,7 +38,7 @@ class Database:
         self.isolation = isolation or self.levels[0]
         if self.isolation not in self.levels:
             raise HistoryError(
-                f"no isolation level {self.isolation!r}",
+                f"this database has no isolation level {self.isolation!r}",
                 expected=f"one of {', '.join(self.levels)}",
                 code="SW708",
             )

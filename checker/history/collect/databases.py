@@ -48,7 +48,11 @@ class SQLite(Database):
         """Name the file. Raises: HistoryError[SW708] without one: memory cannot be shared."""
         super().__init__(url, isolation)
         if not url or url == ":memory:":
-            raise HistoryError("no file for SQLite", expected="--url FILE", code="SW708")
+            raise HistoryError(
+                "SQLite needs a file: there is no file for SQLite",
+                expected="--url FILE",
+                code="SW708",
+            )
         with suppress(OSError):
             Path(url).parent.mkdir(parents=True, exist_ok=True)
 

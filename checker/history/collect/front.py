@@ -68,7 +68,7 @@ class Front:
             self._mine.connection = connection
         elif connection.open:
             raise HistoryError(
-                "a transaction within a transaction of the same thread",
+                "this thread begins a transaction within a transaction of the same thread",
                 expected="the block of the first one to end before",
                 code="SW708",
             )

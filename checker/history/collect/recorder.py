@@ -97,7 +97,7 @@ class Recorder:
         with self._lock:
             if type(session) not in (int, str) or session in self._given:
                 raise HistoryError(
-                    f"session {session!r}",
+                    f"a connection cannot be recorded as session {session!r}",
                     expected="an integer or string, and none that a connection wrapped without "
                     "a name got",
                     code="SW708",
@@ -185,7 +185,9 @@ class RecordedConnection:
         now = self.recorder.clock()
         if type(now) in (int, float) and math.isfinite(now):
             return now
-        raise HistoryError(f"the clock says {now!r:.40}", expected="a finite number")
+        raise HistoryError(
+            f"the clock returned {now!r:.40} as the time", expected="a finite number"
+        )
 
     def execute(self, sql: str, parameters: Any = ()) -> Any:
         """Run a statement as part of the transaction; the cursor with its result."""
@@ -211,7 +213,7 @@ class RecordedConnection:
                 self._inside, self._lost = False, "fail"
             raise
         if self._ended():
-            raise _refused(text, "it ended the transaction, and nobody recorded how")
+            raise _refused(text, "it ended the transaction, and the recorder cannot tell how")
         self._inside = in_transaction(self.connection)
         return result
 
@@ -225,7 +227,7 @@ class RecordedConnection:
         mysql = self._is_of(*MYSQL)
         commits = [one for one in statements if mysql and COMMITS_IN_MYSQL.match(one)]
         if any(map(ENDS.match, statements)):
-            raise _refused(text, "nobody would record that the transaction ended")
+            raise _refused(text, "the recorder would not see that the transaction ended")
         if commits and (self._sent or len(statements) > 1):
             raise _refused(text, "MySQL commits the transaction before it")
         if self._lost or self._ended():
@@ -249,7 +251,7 @@ class RecordedConnection:
         """Raise HistoryError in an autocommit mode whose commit() does nothing."""
         if not self._is_of("psycopg", *MYSQL) and autocommits(self.connection):
             raise HistoryError(
-                "a connection in autocommit mode, which ends no transaction by commit()",
+                "the connection is in autocommit mode, which ends no transaction by commit()",
                 expected="connection.autocommit = False before wrap()",
                 code="SW708",
             )
@@ -450,7 +452,7 @@ class RecordedCursor:
 
 def _refused(text: str, why: str, instead: str = "") -> HistoryError:
     return HistoryError(
-        f"the statement {text!r:.40}: {why}",
+        f"the statement {text!r:.40} cannot be recorded: {why}",
         expected=instead or "commit() or rollback() of the recorded connection",
         code="SW708",
     )

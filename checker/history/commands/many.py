@@ -80,7 +80,10 @@ def histories(folder: Path) -> list[Path]:
     found = list(_below(folder))
     if not found:
         raise HistoryError(
-            "no file in it", source=str(folder), expected="a folder with histories", code="SW709"
+            "the folder has no file in it",
+            source=str(folder),
+            expected="a folder with histories",
+            code="SW709",
         )
     return found
 
@@ -141,7 +144,7 @@ def _check(row: Row, asked: FileChecks) -> None:
     path = Path(row.file)
     if path.is_symlink() and not is_one(path):
         raise HistoryError(
-            "a link to a folder, which is not followed",
+            "this is a link to a folder, which is not followed",
             source=row.file,
             expected=f"statewalk history check {path.resolve()}",
             code="SW709",

@@ -96,7 +96,9 @@ def _run_folder(args: argparse.Namespace) -> int:
     files = sorted(f for f in args.file.rglob("*") if f.suffix in _ENDINGS and f.is_file())
     if not files:
         expected = f"files that end in {', '.join(_ENDINGS)}"
-        raise HistoryError("no history", source=str(args.file), expected=expected, code="SW709")
+        raise HistoryError(
+            "there is no history", source=str(args.file), expected=expected, code="SW709"
+        )
     codes = []
     for file in files:
         said = ""

@@ -118,7 +118,7 @@ def _expand(history: History) -> tuple[Ints, Ints]:
     covered = int((high - low + 1).sum())
     if covered > _MOST:
         raise HistoryError(
-            f"its range queries cover {covered:,} keys in all, more than {_MOST:,}",
+            f"the range queries of the history cover {covered:,} keys in all, more than {_MOST:,}",
             source=history.source,
             expected="a shorter history, fewer keys, or narrower bounds: a query reads each key "
             "within its bounds that the history names anywhere",
@@ -150,8 +150,8 @@ def _list_keys(history: History, ops: Ints) -> Ints:
     stated = [k for k in history.initial if is_list[k]]
     if stated:
         raise HistoryError(
-            f"key {history.keys[stated[0]]!r} is used as a list, and its stated initial value "
-            "is none",
+            f"key {history.keys[stated[0]]!r} is used as a list, but its stated initial value "
+            "is no list",
             source=history.source,
             expected='an empty list at the start, or "initial": "unknown"',
             code="SW704",

@@ -57,7 +57,10 @@ def recognise(path: Path) -> tuple[str, Path]:
 
 def _unknown(path: Path, expected: str) -> HistoryError:
     return HistoryError(
-        "not a format that is known", source=str(path), expected=expected, code="SW705"
+        "the file or folder is not in a format that is known",
+        source=str(path),
+        expected=expected,
+        code="SW705",
     )
 
 
@@ -73,7 +76,7 @@ def read(path: Path, format: str = "auto", initial: str | None = None) -> Histor
         history = READERS[format](path)
     except MemoryError:
         raise HistoryError(
-            "more than memory has room for",
+            "the history is larger than the free memory",
             source=str(path),
             expected="a shorter history, or a machine with more memory",
         ) from None

@@ -41,7 +41,7 @@ def read(folder: Path) -> History:
         if known != writer:
             build.source = place
             raise build.fail(
-                f"a read of write {write} of transaction {writer}, but {known} wrote it",
+                f"there is a read of write {write} of transaction {writer}, but {known} wrote it",
                 f"byte {at}",
                 "the transaction that wrote it",
             )
@@ -60,25 +60,31 @@ def _client(
     while at < len(data):
         words = _WORDS.get(data[at])
         if words is None:
-            raise build.fail(f"byte 0x{data[at]:02x}", f"byte {at}", _EXPECTED)
+            raise build.fail(
+                f"no record begins with byte 0x{data[at]:02x}", f"byte {at}", _EXPECTED
+            )
         if at + 1 + 8 * words > len(data):
             break  # a record cut off: its transaction stays open
         kind, numbers = chr(data[at]), struct.unpack_from(f">{words}Q", data, at + 1)
         if kind == "S":
             if open_ is not None:
                 raise build.fail(
-                    f"transaction {numbers[0]} begins inside {open_}",
+                    f"transaction {numbers[0]} begins inside {open_}, which has not committed",
                     f"byte {at}",
                     "the commit record of the open one",
                 )
             open_ = numbers[0]
             build.transaction(file.stem, place=at, name=open_)
         elif open_ is None:
-            raise build.fail(f"a record {kind} outside any transaction", f"byte {at}", "S first")
+            raise build.fail(
+                f"there is a record {kind} outside any transaction",
+                f"byte {at}",
+                "a record S before it, which begins a transaction",
+            )
         elif kind == "C":
             if numbers[0] != open_:
                 raise build.fail(
-                    f"commit of {numbers[0]} in transaction {open_}",
+                    f"there is a commit of {numbers[0]} in transaction {open_}",
                     f"byte {at}",
                     f"commit of {open_}",
                 )

@@ -25,7 +25,7 @@ class _Bytes:
 
     def take(self, form: struct.Struct, expected: str) -> tuple[int, ...]:
         if self.at + form.size > len(self.data):
-            raise self.build.fail("the file ends", f"byte {len(self.data)}", expected)
+            raise self.build.fail("the file ends too early", f"byte {len(self.data)}", expected)
         self.at += form.size
         return form.unpack_from(self.data, self.at - form.size)
 
@@ -35,7 +35,7 @@ class _Bytes:
         found = self.take(_SIZE, expected)[0]
         if found * unit > len(self.data) - self.at:
             raise self.build.fail(
-                f"{found} announced",
+                f"the count here is {found}, more than the file can hold",
                 f"byte {here}",
                 f"{expected} that fits into the rest of the file",
             )
@@ -58,7 +58,9 @@ def read(path: Path) -> History:
             _transaction(build, data, session)
     if data.at != len(data.data):
         raise build.fail(
-            f"{len(data.data) - data.at} bytes too many", f"byte {data.at}", "the end of the file"
+            f"the file is {len(data.data) - data.at} bytes too many",
+            f"byte {data.at}",
+            "the end of the file",
         )
     return build.history()
 
@@ -69,9 +71,13 @@ def _transaction(build: Builder, data: _Bytes, session: int) -> None:
         here = data.at
         write, key, value, good = data.take(_EVENT, "an event of 18 bytes")
         if write > 1 or good > 1:
-            raise build.fail(f"flags {write} and {good}", f"byte {here}", "0 or 1")
+            raise build.fail(
+                f"an event has the flags {write} and {good}", f"byte {here}", "0 or 1 for each"
+            )
         if write and not value:
-            raise build.fail("a write of 0", f"byte {here}", "another value; 0 is the initial one")
+            raise build.fail(
+                "there is a write of 0", f"byte {here}", "another value; 0 is the initial one"
+            )
         if good:
             events.append((write, key, value))
     committed = data.take(struct.Struct("<B"), "a byte that says whether it committed")[0]

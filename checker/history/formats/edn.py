@@ -96,10 +96,10 @@ class Reader:
 
     def _value(self, depth: int) -> Any:
         if depth > _DEEPEST:
-            raise EdnError(f"nested more than {_DEEPEST} deep", self.at)
+            raise EdnError(f"it is nested more than {_DEEPEST} deep", self.at)
         found = _TOKEN.match(self.text, self.at)
         if found is None:
-            raise EdnError("an unfinished string or a stray sign", self.at)
+            raise EdnError("there is an unfinished string or a stray sign", self.at)
         self.at = found.end()
         kind, start = found.lastgroup, found.start()
         if kind == "open":
@@ -112,14 +112,18 @@ class Reader:
             try:
                 return _ESCAPED.sub(_unescaped, found["string"])
             except KeyError as error:
-                raise EdnError(f"\\{error.args[0]} in a string", start) from None
+                raise EdnError(
+                    f"there is an unknown escape \\{error.args[0]} in a string", start
+                ) from None
         if kind == "char":
             return _char(found["char"], start)
         if kind == "word":
             if len(found["word"]) >= _LONGEST and _DECIMAL.match(found["word"].rstrip("N")):
-                raise EdnError(f"a number of {len(found['word'])} digits", start)
+                raise EdnError(f"it has a number of {len(found['word'])} digits", start)
             return _word(found["word"])
-        raise EdnError("the text ends" if kind == "end" else f"a stray {found['close']}", start)
+        raise EdnError(
+            "the text ends" if kind == "end" else f"there is a stray {found['close']}", start
+        )
 
     def _collection(self, opening: str, start: int, depth: int) -> Any:
         items: list[Any] = []
@@ -136,13 +140,13 @@ class Reader:
         if opening != "{":
             return Unordered(items) if opening == "#{" else items
         if len(items) % 2:
-            raise EdnError("a map with a key but no value", start)
+            raise EdnError("it has a map with a key but no value", start)
         try:
             entries = dict(zip(items[::2], items[1::2], strict=True))
         except TypeError:
-            raise EdnError("a map key that is a collection", start) from None
+            raise EdnError("it has a map key that is a collection", start) from None
         if 2 * len(entries) < len(items):
-            raise EdnError("a map with a key that is there twice", start)
+            raise EdnError("it has a map with a key that is there twice", start)
         return entries
 
 

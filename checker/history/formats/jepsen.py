@@ -54,7 +54,9 @@ def read(path: Path) -> History:
     try:
         text = read_text(path)
     except UnicodeDecodeError as error:
-        raise build.fail("not UTF-8 text", f"byte {error.start}", "an EDN file") from None
+        raise build.fail(
+            "the file is not UTF-8 text", f"byte {error.start}", "an EDN file"
+        ) from None
     operations = _of_clients(build, _operations(build, text))
     for op, _ in operations:
         if type(op.get(":time")) is int and op[":time"] == _NO_TIME:
@@ -83,7 +85,9 @@ def read(path: Path) -> History:
             if kind == ":info" and process is not None:
                 crashed[process] = crashed.get(process, 0) + 1
         else:
-            raise build.fail(f":type is {show(kind)}", f"line {line}", ":invoke :ok :fail :info")
+            raise build.fail(
+                f"the :type is {show(kind)}", f"line {line}", "one of :invoke, :ok, :fail, :info"
+            )
     for process, (op, line) in open_.items():  # no completion was recorded: indeterminate
         session = _session(process, crashed)
         _transaction(build, {":type": ":info"}, (op, line), line, session)
@@ -119,7 +123,9 @@ class _Builder(Builder):
             return str(value)
         found = "a set" if isinstance(value, Unordered) else repr(value)
         raise self.fail(
-            f"{found} as a key or value", where, "an integer, string, keyword or vector"
+            f"{found} cannot be used as a key or value",
+            where,
+            "an integer, string, keyword or vector",
         )
 
 
@@ -134,7 +140,7 @@ def _of_clients(
             found.append((op, line))
         elif not isinstance(process, Name) or _is_transaction(op):
             raise build.fail(
-                f":process is {process!r}",
+                f"the :process is {process!r}",
                 f"line {line}",
                 "an integer, or nil where it was not recorded; :nemesis for what no client did",
             )
@@ -199,7 +205,7 @@ def _operations(build: Builder, text: str) -> list[tuple[dict[str, Any], int]]:
     except EdnError as error:
         line = bisect_right(breaks, error.at) + 1
         raise build.fail(
-            f"not EDN: {error}",
+            f"this is not EDN: {error}",
             f"line {line}",
             "operation maps, one per line, or one vector of them",
         ) from None
@@ -220,7 +226,7 @@ def _transaction(
         value = begun[0].get(":value")
     if not isinstance(value, list):
         raise build.fail(
-            f":value is {value!r}",
+            f"the :value is {value!r}",
             where,
             f"a vector of {_OP}; operations on one object are checked with --object",
         )
@@ -257,7 +263,7 @@ def _completes(invoked: Any, completed: list[Any]) -> bool:
 def _operation(build: _Builder, mop: Any, status: int, where: str, *, told: bool) -> bool:
     """Add one operation; whether it is a read."""
     if not isinstance(mop, list) or len(mop) != 3:
-        raise build.fail(f"operation {mop!r}", where, _OP)
+        raise build.fail(f"there is no operation {mop!r}", where, _OP)
     word, key, value = str(mop[0]), build.scalar(mop[1], where), mop[2]
     reads = word in (":r", "r")
     if reads and (not told or (value is None and status != OK)):
@@ -269,7 +275,7 @@ def _operation(build: _Builder, mop: Any, status: int, where: str, *, told: bool
     elif word in _WORDS:
         build.op(WRITE if word[-1] == "w" else APPEND, key, build.scalar(value, where))
     else:
-        raise build.fail(f"operation {mop!r}", where, _OP)
+        raise build.fail(f"there is no operation {mop!r}", where, _OP)
     return reads
 
 

@@ -99,12 +99,14 @@ def _outcome(build: Builder, record: dict[str, Any], number: int, open_: dict[Sc
         raise build.fail(f"the outcome is {status!r}", where, "ok or fail")
     if (type(name) is not int and type(name) is not str) or name not in open_:
         raise build.fail(
-            f"completes {name!r:.60}", where, "the id of an earlier transaction with status info"
+            f"the record completes {name!r:.60}, which is not open",
+            where,
+            "the id of an earlier transaction with status info",
         )
     t = open_.pop(name)
     if t == _SEVERAL:
         raise build.fail(
-            f"completes {name!r:.60}, and several transactions with that id are open",
+            f"the record completes {name!r:.60}, and several transactions with that id are open",
             where,
             "an id of its own for each transaction with status info",
         )
@@ -120,10 +122,14 @@ def _record(build: Builder, line: bytes, number: int) -> dict[str, Any] | None:
     except (ValueError, RecursionError) as error:
         if build.session and not line.endswith(b"\n") and _is_beginning(line, error):
             return None
-        raise build.fail(f"not JSON ({error})", f"line {number}", "one JSON object") from None
+        raise build.fail(
+            f"this is not JSON ({error})", f"line {number}", "one JSON object"
+        ) from None
     if not isinstance(record, dict):
         raise build.fail(
-            f"a {type(record).__name__}, not an object", f"line {number}", "one JSON object"
+            f"the line is a JSON {type(record).__name__}, not an object",
+            f"line {number}",
+            "one JSON object",
         )
     return record
 
@@ -141,11 +147,15 @@ def _is_beginning(line: bytes, error: Exception) -> bool:
 def _header(build: Builder, record: dict[str, Any], number: int) -> None:
     where = f"line {number}"
     if type(record["statewalk-history"]) is not int or record["statewalk-history"] != VERSION:
-        raise build.fail(f"version {record['statewalk-history']!r}", where, f"version {VERSION}")
+        raise build.fail(
+            f"the header names version {record['statewalk-history']!r}", where, f"version {VERSION}"
+        )
     if build.session:
-        raise build.fail("a header after the first transaction", where, "it on the first line")
+        raise build.fail(
+            "there is a header after the first transaction", where, "the header on the first line"
+        )
     if build.has_header:
-        raise build.fail("a second header", where, "one")
+        raise build.fail("there is a second header", where, "one header")
     build.has_header = True
     _known_fields(build, record, _HEADER, where)
     initial = record.get("initial", [])
@@ -156,7 +166,9 @@ def _header(build: Builder, record: dict[str, Any], number: int) -> None:
             key, value = _pair(build, row, where)
             build.holds(key, value, where)
     else:
-        raise build.fail(f"initial is {initial!r}", where, 'pairs [key, value], or "unknown"')
+        raise build.fail(
+            f"the field initial is {initial!r}", where, 'pairs [key, value], or "unknown"'
+        )
 
 
 def _known_fields(
@@ -164,7 +176,11 @@ def _known_fields(
 ) -> None:
     for name in record:
         if name not in known:
-            raise build.fail(f"unknown field {name!r}", where, f"only {', '.join(sorted(known))}")
+            raise build.fail(
+                f"the record has an unknown field {name!r}",
+                where,
+                f"only the fields {', '.join(sorted(known))}",
+            )
 
 
 def _transaction(build: Builder, record: dict[str, Any], number: int) -> None:
@@ -173,17 +189,19 @@ def _transaction(build: Builder, record: dict[str, Any], number: int) -> None:
         _known_fields(build, record, _FIELDS, where)
     ops = record.get("ops")
     if not isinstance(ops, list):
-        raise build.fail('no list "ops"', where, '"ops": [operations]')
+        raise build.fail('the transaction has no list "ops"', where, '"ops": [operations]')
     if "session" not in record:
-        raise build.fail("no session", where, f"{_SCALAR}, or null where nobody recorded it")
+        raise build.fail(
+            "the transaction has no session", where, f"{_SCALAR}, or null where nobody recorded it"
+        )
     session, status = record["session"], record.get("status", "ok")
     if session is not None and type(session) is not int and type(session) is not str:
-        raise build.fail(f"session is {session!r}", where, f"{_SCALAR}, or null")
+        raise build.fail(f"the session is {session!r}", where, f"{_SCALAR}, or null")
     if status not in STATUS:
-        raise build.fail(f"status is {status!r}", where, "ok, fail or info")
+        raise build.fail(f"the status is {status!r}", where, "ok, fail or info")
     name = record.get("id")
     if name is not None and type(name) is not int and type(name) is not str:
-        raise build.fail(f"id is {name!r}", where, _SCALAR)
+        raise build.fail(f"the id is {name!r}", where, _SCALAR)
     build.transaction(
         session,
         place=number,
@@ -235,18 +253,18 @@ def _plain(build: Builder, value: Any) -> Any:
 
 def _operation(build: Builder, op: Any, where: str) -> None:
     if type(op) is not list or len(op) < 2 or type(op[0]) is not str:
-        raise build.fail(f"operation {op!r}", where, _OP)
+        raise build.fail(f"there is no operation {op!r}", where, _OP)
     word, key = op[0], op[1]
     if word == "range":
         _range(build, op, where)
         return
     if type(key) is not int and type(key) is not str:
-        raise build.fail(f"key {key!r}", where, _SCALAR)
+        raise build.fail(f"the key is {key!r}", where, _SCALAR)
     if word == "r" and len(op) == 2:
         build.unknown_read(key)
         return
     if len(op) != 3:
-        raise build.fail(f"operation {op!r}", where, _OP)
+        raise build.fail(f"there is no operation {op!r}", where, _OP)
     value = op[2]
     if word == "r":
         if type(value) is list:
@@ -256,27 +274,31 @@ def _operation(build: Builder, op: Any, where: str) -> None:
     elif word in _WRITES:
         build.op(_WRITES[word], key, _scalar(build, value, where))
     else:
-        raise build.fail(f"operation {op!r}", where, _OP)
+        raise build.fail(f"there is no operation {op!r}", where, _OP)
 
 
 def _scalar(build: Builder, value: Any, where: str) -> Scalar:
     if type(value) is int or type(value) is str:
         return value
-    raise build.fail(f"value {value!r}", where, _SCALAR)
+    raise build.fail(f"the value {value!r} cannot be recorded", where, _SCALAR)
 
 
 def _pair(build: Builder, row: Any, where: str) -> tuple[Scalar, Scalar]:
     if type(row) is not list or len(row) != 2:
-        raise build.fail(f"row {row!r}", where, "[key, value]")
+        raise build.fail(f"the row is {row!r}", where, "[key, value]")
     return _scalar(build, row[0], where), _scalar(build, row[1], where)
 
 
 def _range(build: Builder, op: list[Any], where: str) -> None:
     if len(op) not in (4, 5) or not all(isinstance(rows, list) for rows in op[3:]):
-        raise build.fail(f"operation {op!r}", where, _OP)
+        raise build.fail(f"there is no operation {op!r}", where, _OP)
     low, high = (None if x is None else _scalar(build, x, where) for x in op[1:3])
     if low is not None and high is not None and type(low) is not type(high):
-        raise build.fail(f"bounds {low!r} and {high!r}", where, "two integers or two strings")
+        raise build.fail(
+            f"a range query has the bounds {low!r} and {high!r}",
+            where,
+            "two integers or two strings",
+        )
     rows = [[_pair(build, row, where) for row in part] for part in op[3:]]
     build.range_read(low, high, rows[0], rows[1] if len(rows) > 1 else [], where)
 

@@ -35,7 +35,9 @@ def read(path: Path) -> History:
             if found is None:
                 text = line.strip()[:60].decode("utf-8", "replace")
                 raise build.fail(
-                    f"{text!r}", f"line {number}", "r(key,value,session,transaction) or w(...)"
+                    f"the line {text!r} is not an operation",
+                    f"line {number}",
+                    "r(key,value,session,transaction) or w(...)",
                 )
             key, value, session, txn = (int(x) for x in found.groups()[1:])
             first = current is None and initial in (None, (session, txn))
@@ -44,7 +46,7 @@ def read(path: Path) -> History:
                 continue
             if initial == (session, txn):
                 raise build.fail(
-                    "an operation in the transaction of the initial values",
+                    "there is an operation in the transaction of the initial values",
                     f"line {number}",
                     "a transaction of its own",
                 )
@@ -64,7 +66,7 @@ def read(path: Path) -> History:
                 build.op(WRITE, key, value)
             else:
                 raise build.fail(
-                    "a write of 0", f"line {number}", "another value; 0 is the initial one"
+                    "there is a write of 0", f"line {number}", "another value; 0 is the initial one"
                 )
     return build.history()
 

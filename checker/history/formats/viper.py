@@ -60,10 +60,10 @@ def _line(build: Builder, text: bytes, number: int, session: str) -> None:
     except SaidTwice as error:
         raise build.fail(str(error), where, "each field once") from None
     except (ValueError, RecursionError) as error:
-        raise build.fail(f"not JSON ({error})", where, "one JSON object") from None
+        raise build.fail(f"this is not JSON ({error})", where, "one JSON object") from None
     ops = record.get("value") if isinstance(record, dict) else None
     if not isinstance(ops, list):
-        raise build.fail('no list "value"', where, '{"value": [operations]}')
+        raise build.fail('the transaction has no list "value"', where, '{"value": [operations]}')
     if record.get("isInitial"):
         _initial(build, ops, where)
         return
@@ -80,7 +80,9 @@ def _initial(build: Builder, ops: list[Any], where: str) -> None:
         elif isinstance(op, list) and len(op) > 3 and op[0] == "range":
             rows += _rows(build, op[3], where)
         else:
-            raise build.fail(f"initial operation {op!r}", where, "writes, or one range")
+            raise build.fail(
+                f"the initial values contain the operation {op!r}", where, "writes, or one range"
+            )
     for key, value in rows:
         held = _value(build, value, where)
         if held is not None:
@@ -90,7 +92,7 @@ def _initial(build: Builder, ops: list[Any], where: str) -> None:
 def _scalar(build: Builder, value: Any, where: str) -> Scalar:
     if type(value) is int or type(value) is str:
         return value
-    raise build.fail(f"{value!r} as a key", where, "an integer or a string")
+    raise build.fail(f"{value!r} cannot be used as a key or value", where, "an integer or a string")
 
 
 def _value(build: Builder, value: Any, where: str) -> Scalar | None:
@@ -103,14 +105,16 @@ def _rows(build: Builder, rows: Any, where: str) -> list[tuple[Scalar, Scalar]]:
     if not isinstance(rows, list) or not all(
         isinstance(row, dict) and "id" in row and "val" in row for row in rows
     ):
-        raise build.fail(f"rows {rows!r}", where, '[{"id": key, "val": value}, ...]')
+        raise build.fail(
+            f"the rows of a range query are {rows!r}", where, '[{"id": key, "val": value}, ...]'
+        )
     found = [(_scalar(build, r["id"], where), _value(build, r["val"], where)) for r in rows]
     return [(key, value) for key, value in found if value is not None]
 
 
 def _operation(build: Builder, op: Any, where: str) -> None:
     if not isinstance(op, list) or len(op) < 3:
-        raise build.fail(f"operation {op!r}", where, _OP)
+        raise build.fail(f"there is no operation {op!r}", where, _OP)
     word = op[0]
     if word == "range" and len(op) > 3:
         low, high = (None if x in ("nil", None) else _scalar(build, x, where) for x in op[1:3])
@@ -128,11 +132,13 @@ def _operation(build: Builder, op: Any, where: str) -> None:
         if len(op) < 6 or op[5] is not False:
             build.op(INSERT if word == "i" else DELETE, key, _written(build, op[2], where))
     else:
-        raise build.fail(f"operation {op!r}", where, _OP)
+        raise build.fail(f"there is no operation {op!r}", where, _OP)
 
 
 def _written(build: Builder, value: Any, where: str) -> Scalar:
     found = _value(build, value, where)
     if found is None:
-        raise build.fail("a write of null", where, "a unique value; a delete has a tombstone")
+        raise build.fail(
+            "there is a write of null", where, "a unique value; a delete has a tombstone"
+        )
     return found

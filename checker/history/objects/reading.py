@@ -44,7 +44,9 @@ def read_operations(path: Path, format: str = "auto") -> Operations:
     try:
         text = read_text(path)
     except UnicodeDecodeError as error:
-        raise _wrong(path, f"byte {error.start}", "not UTF-8 text", "a text file") from None
+        raise _wrong(
+            path, f"byte {error.start}", "the file is not UTF-8 text", "a text file"
+        ) from None
     if format == "auto":
         format = _recognised(path, text)
     if format == "jsonl":
@@ -53,7 +55,10 @@ def read_operations(path: Path, format: str = "auto") -> Operations:
         found = _paired(path, _from_edn(path, text) if format == "edn" else _from_log(path, text))
     if not found:
         raise HistoryError(
-            "no operation of a client", source=str(path), expected="at least one", code="SW702"
+            "the history has no operation of a client",
+            source=str(path),
+            expected="at least one",
+            code="SW702",
         )
     return Operations(str(path), format, tuple(sorted(found, key=attrgetter("begin", "place"))))
 
@@ -68,7 +73,10 @@ def _recognised(path: Path, text: str) -> str:
         return "edn"
     expected = "JSON Lines, EDN or a log of Jepsen (docs/reference/object-histories.md)"
     raise HistoryError(
-        "not a format of operations", source=str(path), expected=expected, code="SW705"
+        "the file is not in a format of operations",
+        source=str(path),
+        expected=expected,
+        code="SW705",
     )
 
 
@@ -95,12 +103,12 @@ def _paired(path: Path, events: Iterator[_Event]) -> list[Operation]:
             open_[of] = (time, event)
             continue
         if event.kind not in _ENDS:
-            raise _wrong(path, where, f"an event of type {event.kind!r}", _EVENTS)
+            raise _wrong(path, where, f"there is an event of type {event.kind!r}", _EVENTS)
         if of not in open_:
             if event.kind == "info":
                 continue  # a note of the test about itself
             said = f"client {event.client} completes what it did not invoke"
-            raise _wrong(path, where, said, "an invocation before")
+            raise _wrong(path, where, said, "an invocation on an earlier line")
         begin, invoked = open_.pop(of)
         if event.name and event.name != invoked.name:
             said = f"{event.name} completes {invoked.name} of line {invoked.line}"
@@ -141,7 +149,7 @@ def _from_edn(path: Path, text: str) -> Iterator[_Event]:
     except EdnError as error:
         line = bisect_right(breaks, error.at) + 1
         raise _wrong(
-            path, f"line {line}", f"not EDN: {error}", "maps, one per line or in one vector"
+            path, f"line {line}", f"this is not EDN: {error}", "maps, one per line or in one vector"
         ) from None
 
 
@@ -149,13 +157,18 @@ def _of_client(path: Path, entry: Any, line: int) -> Iterator[_Event]:
     """Yield the event in a map; none where it is not a client's."""
     where = f"line {line}"
     if not isinstance(entry, dict):
-        raise _wrong(path, where, f"{entry!r:.60} is no map", "{:process 0, :type :invoke, ...}")
+        raise _wrong(
+            path, where, f"the entry {entry!r:.60} is no map", "{:process 0, :type :invoke, ...}"
+        )
     process, name = entry.get(":process"), entry.get(":f")
     if isinstance(process, Name):
         return  # :nemesis
     if not isinstance(process, int) or not isinstance(name, str):
         raise _wrong(
-            path, where, f":process {process!r:.40}, :f {name!r:.40}", "a number and a keyword"
+            path,
+            where,
+            f"the entry has :process {process!r:.40}, :f {name!r:.40}",
+            "a number as :process and a keyword as :f",
         )
     value = plain(path, where, entry.get(":value"))
     key = plain(path, where, entry[":key"]) if ":key" in entry else ABSENT
@@ -171,7 +184,7 @@ def _from_log(path: Path, text: str) -> Iterator[_Event]:
         try:
             value = Reader(found[4]).value() if found[4].strip() else None
         except EdnError as error:
-            raise _wrong(path, where, f"not EDN: {error}", "a value") from None
+            raise _wrong(path, where, f"the value is not EDN: {error}", "a value") from None
         client = int(found[1]) if found[1].isdecimal() else found[1]
         yield _Event(number, found[2], client, _bare(found[3]), plain(path, where, value))
 
@@ -192,7 +205,7 @@ def plain(path: Path, where: str, value: Any) -> Any:
         return [plain(path, where, one) for one in value]
     if isinstance(value, dict):
         return {_hashable(plain(path, where, k)): plain(path, where, v) for k, v in value.items()}
-    raise _wrong(path, where, f"the value {value}", "no fraction: specs have none")
+    raise _wrong(path, where, f"the value {value} is a fraction", "whole numbers, as in specs")
 
 
 def _hashable(value: Any) -> Any:
@@ -213,21 +226,26 @@ def _from_lines(path: Path, text: str) -> list[Operation]:
         try:
             record = decoded(line)
         except (ValueError, RecursionError) as error:
-            raise _wrong(path, where, f"not JSON: {error}", "an object") from None
+            raise _wrong(path, where, f"this is not JSON: {error}", "an object") from None
         if not isinstance(record, dict):
-            raise _wrong(path, where, "no object", "an operation")
+            raise _wrong(path, where, "the line is no JSON object", "an operation")
         if "statewalk-operations" in record:
             continue
         if unknown := sorted(record.keys() - _FIELDS):
-            raise _wrong(path, where, f"unknown field {unknown[0]!r}", ", ".join(sorted(_FIELDS)))
+            raise _wrong(
+                path,
+                where,
+                f"the record has an unknown field {unknown[0]!r}",
+                "only the fields " + ", ".join(sorted(_FIELDS)),
+            )
         if not isinstance(record.get("client"), int | str):
-            raise _wrong(path, where, "no client", "a number or a string as client")
+            raise _wrong(path, where, "the record has no client", "a number or a string as client")
         if "event" in record:
             events.append(_event(path, number, record))
         else:
             whole.append(_whole(path, number, record))
     if events and whole:
-        said = "operations with times among events in order"
+        said = "the file has operations with times among events in order"
         raise _wrong(path, f"line {whole[0].place}", said, "one of the two throughout")
     return whole or _paired(path, iter(events))
 
@@ -235,7 +253,7 @@ def _from_lines(path: Path, text: str) -> list[Operation]:
 def _event(path: Path, number: int, record: dict[str, Any]) -> _Event:
     invoked = record["event"] == "invoke"
     if not isinstance(record.get("op", ""), str) or (invoked and not record.get("op")):
-        raise _wrong(path, f"line {number}", "no op", "the name of an action as op")
+        raise _wrong(path, f"line {number}", "the record has no op", "the name of an action as op")
     value = record.get("args", []) if invoked else record.get("answer", ABSENT)
     return _Event(
         number, str(record["event"]), record["client"], record.get("op", ""), value,
@@ -246,18 +264,18 @@ def _event(path: Path, number: int, record: dict[str, Any]) -> _Event:
 def _whole(path: Path, number: int, record: dict[str, Any]) -> Operation:
     where, status, times = f"line {number}", record.get("status", "ok"), []
     if not isinstance(record.get("op"), str):
-        raise _wrong(path, where, "no op", "the name of an action as op")
+        raise _wrong(path, where, "the record has no op", "the name of an action as op")
     if status not in _ENDS:
-        raise _wrong(path, where, f"status {status!r}", "ok, fail or info")
+        raise _wrong(path, where, f"the status is {status!r}", "ok, fail or info")
     for name in ("begin", "end"):
         time = record.get(name)
         if time is not None and type(time) not in (int, float):
-            raise _wrong(path, where, f"{name} {time!r:.40}", "a number")
+            raise _wrong(path, where, f"the time {name} is {time!r:.40}", "a number")
         times.append(time)
     begin, end = times
     if begin is None or (end is None) != (status == "info") or (end is not None and end < begin):
         expected = "begin, and an end that is no earlier; an info operation has no end"
-        raise _wrong(path, where, "times that are no interval", expected)
+        raise _wrong(path, where, "the operation has times that are no interval", expected)
     return Operation(
         record["client"], record["op"], status, begin, end, number, 0,
         record.get("args", []), record.get("answer", ABSENT), record.get("key", ABSENT), True,

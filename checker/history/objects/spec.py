@@ -226,7 +226,12 @@ class Object:
         )
         answer = told if signature.returns != "None" else ABSENT
         if op.exact and answer is ABSENT and told is not ABSENT and told is not None:
-            raise _wrong(history, op, f"an answer of {op.name}, which returns nothing", "no answer")
+            raise _wrong(
+                history,
+                op,
+                f"the history has an answer of {op.name}, which returns nothing",
+                "no answer",
+            )
         if op.status != "ok":
             answer = ABSENT
         elif signature.returns == "bool" and not (op.exact or isinstance(told, bool)):
@@ -261,7 +266,7 @@ class Object:
             of = call, None if answer is ABSENT else encode(freeze(answer))
         except (StatewalkError, TypeError) as error:
             raise _wrong(
-                history, op, f"a value that no spec has: {error}", "other values"
+                history, op, f"{op.name} has a value that no spec has: {error}", "other values"
             ) from None
         found = self._kinds.get(of)
         if found is None:
@@ -338,7 +343,9 @@ def _arguments(
         found[KEY] = op.key
     elif KEY in names and not op.exact:  # as jepsen.independent has it
         if not isinstance(asked, list) or len(asked) != _PAIR:
-            raise _wrong(history, op, f"{op.name} of no key", "a :key, or [key value]")
+            raise _wrong(
+                history, op, f"{op.name} is an operation of no key", "a :key, or [key value]"
+            )
         found[KEY], asked = asked
         if isinstance(told, list) and len(told) == _PAIR and told[0] == found[KEY]:
             told = told[1]
@@ -352,7 +359,9 @@ def _arguments(
         given = dict.fromkeys(rest, asked)
     if given.keys() != set(rest):
         expected = f"{', '.join(rest) or 'no'} as arguments"
-        raise _wrong(history, op, f"{op.name} with other arguments: {asked!r:.60}", expected)
+        raise _wrong(
+            history, op, f"{op.name} is called with other arguments: {asked!r:.60}", expected
+        )
     return {name: {**found, **given}[name] for name in names}, told
 
 

@@ -65,7 +65,7 @@ def test_a_history_that_memory_has_no_room_for_is_refused(
     (tmp_path / "history.edn").touch()
 
     assert 2 == main(["history", "check", str(tmp_path / "history.edn"), "--format", "edn"])
-    assert "SW701 more than memory has room for" in capsys.readouterr().err
+    assert "SW701 the history is larger than the free memory" in capsys.readouterr().err
 
 
 def test_large_options_are_refused(

@@ -123,7 +123,7 @@ def test_what_cannot_be_read_exits_with_2(
     bad.write_text('{"session": 1, "ops": 3}\n')
 
     assert 2 == run(monkeypatch, "check", bad, *args)
-    assert "line 1: SW701 no list" in capsys.readouterr().err
+    assert "line 1: SW701 the transaction has no list" in capsys.readouterr().err
     assert 2 == run(monkeypatch, "check", tmp_path / "absent", *args)
     assert "No such file" in capsys.readouterr().err
 

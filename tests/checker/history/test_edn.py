@@ -168,13 +168,15 @@ def test_an_operation_of_no_process_counts(process: str | None, tmp_path: Path) 
 def test_a_transaction_of_a_process_that_is_no_number_is_refused(
     process: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(HistoryError, match="line 1: SW701 :process is"):
+    with pytest.raises(HistoryError, match="line 1: SW701 the :process is"):
         read(tmp_path, f"{{:type :ok, :process {process}, :value [[:r :x 7]]}}")
 
 
 def test_a_set_is_no_list(tmp_path: Path) -> None:
     for value in ("[:r :x #{2 1}]", "[:append :x #{2}]", "[:r #{1} nil]"):
-        with pytest.raises(HistoryError, match="line 1: SW701 a set as a key or value"):
+        with pytest.raises(
+            HistoryError, match="line 1: SW701 a set cannot be used as a key or value"
+        ):
             read(tmp_path, f"{{:type :ok, :value [{value}]}}")
 
 

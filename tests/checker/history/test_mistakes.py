@@ -62,19 +62,37 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["check", "none.jsonl"], ["none.jsonl: SW702 no transaction", "at least one"]),
+        (
+            ["check", "none.jsonl"],
+            ["none.jsonl: SW702 the history has no transaction", "at least one"],
+        ),
         (
             ["check", "mixed.jsonl"],
             ["mixed.jsonl, at 2: SW704 key 'x'", "both as a list and as a register (w(x, 1))"],
         ),
-        (["check", "empty"], ["empty: SW705 not a format that is known", "one of jsonl, viper"]),
+        (
+            ["check", "empty"],
+            [
+                "empty: SW705 the file or folder is not in a format that is known",
+                "one of jsonl, viper",
+            ],
+        ),
         (
             ["check", "text"],
-            ["text: SW705 not a format that is known", "reference/history-format.md"],
+            [
+                "text: SW705 the file or folder is not in a format that is known",
+                "reference/history-format.md",
+            ],
         ),
-        (["check", "a\x1b##[b]"], [r"a\x1b#\u0023[b]: SW705 not a format that is known"]),
-        (["check", "noise"], ["noise: SW705 not a format that is known"]),
-        (["check", "nothing"], ["nothing: SW709 no file in it", "a folder with histories"]),
+        (
+            ["check", "a\x1b##[b]"],
+            [r"a\x1b#\u0023[b]: SW705 the file or folder is not in a format that is known"],
+        ),
+        (["check", "noise"], ["noise: SW705 the file or folder is not in a format that is known"]),
+        (
+            ["check", "nothing"],
+            ["nothing: SW709 the folder has no file in it", "a folder with histories"],
+        ),
         (["check", "absent"], ["absent: SW302 cannot be read: No such file"]),
         (["check", "good.jsonl", "--format", "viper"], ["good.jsonl: SW302", "Not a directory"]),
         (["check", "good.jsonl", "--jobs", "2"], ["good.jsonl: SW709 --jobs is for a folder"]),
@@ -83,8 +101,14 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         (["convert", "good.jsonl", "good.jsonl"], ["good.jsonl: SW706", "written over itself"]),
         (["convert", "good.jsonl", "./folder/../good.jsonl"], ["SW706", "another file"]),
         (["convert", "good.jsonl", "no/such/x"], ["no/such/x: SW403 cannot be written"]),
-        (["collect", "o", "--isolation", "high"], ["SW708 no isolation level 'high'", "snapshot"]),
-        (["collect", "o", "--database", "sqlite"], ["SW708 no file for SQLite", "--url FILE"]),
+        (
+            ["collect", "o", "--isolation", "high"],
+            ["SW708 this database has no isolation level 'high'", "snapshot"],
+        ),
+        (
+            ["collect", "o", "--database", "sqlite"],
+            ["SW708 SQLite needs a file: there is no file for SQLite", "--url FILE"],
+        ),
         (["collect", "o", "--url", "no/x.db"], ["SW708 duckdb cannot be used", "no/x.db"]),
         (["collect", "good.jsonl"], ["good.jsonl: SW707 the file exists"]),
         (["collect", "no/o"], ["no/o: SW403 cannot be written: No such file"]),

@@ -136,7 +136,7 @@ def test_a_statement_that_ends_a_transaction_unseen_is_refused(
     with Recorder(tmp_path / "h.jsonl") as recorder:
         connection = recorder.wrap(sqlite3.connect(":memory:"))
         for run in (connection.execute, connection.cursor().execute):
-            with pytest.raises(HistoryError, match="nobody would record"):
+            with pytest.raises(HistoryError, match="the recorder would not see"):
                 run(statement)
         with pytest.raises(HistoryError, match="commits before it runs"):
             connection.cursor().executescript("CREATE TABLE a(b)")
