@@ -231,6 +231,8 @@ def raised(
     at = place_of(error, paths)
     if at and not help:
         help = "Python raised this in the code of the spec: correct the marked expression."
+        if isinstance(error, SystemExit):
+            help = "A spec must not end the program: remove the marked statement."
     return SpecError("SW303", f"{type(error).__name__} {when}{text}", at=at, help=help)
 
 

@@ -121,8 +121,10 @@ def _configuration(source: Source, given: Mapping[str, Any], name: str) -> Confi
             return known[name]
         if not failed:
             break
+    said = f"There is no configuration {name} in {Path(source.path).name}. "
+    help = f'Declare one at module level of the spec: config("{name}", CONSTANT=VALUE)'
     raise failure or SpecError(
-        "SW305", f"There is no configuration {name}. {did_you_mean(name, known)}"
+        "SW305", said + did_you_mean(name, known), help="" if known else help
     )
 
 

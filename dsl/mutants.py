@@ -94,15 +94,15 @@ def _wrong(
     if mutant.name == NO_MUTANT:
         yield f"A mutant is called {NO_MUTANT}, which means that there is none.", "Rename it."
     if len(decorators) != 1 or not isinstance(decorators[0], ast.Call):
-        way = "It gets the decorators of the function that it replaces."
-        yield f"The mutant '{mutant.name}' has another decorator, or none.", f"{way} {_WAY}"
+        way = "A mutant gets the decorators of the function that it replaces."
+        yield f"@mutant must be the only decorator of '{mutant.name}'.", f"{way} {_WAY}"
         return
     text = ast.unparse(decorators[0].args[0]) if decorators[0].args else ""
     if target is None:
         way = "Name a function or method at module level: @mutant(Broker.may_commit)"
         if any(f.function is mutant.target for f in tree.mutants):
             way = "It is a mutant itself. Name the function that it replaces."
-        yield f"{text} is not a function of the spec.", way
+        yield f"The mutant '{mutant.name}' names {text}, which is not a function of the spec.", way
         return
     _, dot, name = text.rpartition(".")
     cls = _class_before_dot(decorators[0].args[0], function) if dot else None

@@ -140,7 +140,7 @@ def event_of(file: str, number: int, said: Any) -> Event:
             meant = (
                 did_you_mean(str(key), _KEYS) or "Other keys go into note, or a --map drops them."
             )
-            raise no_event(file, number, f"an event has no {_shown(key)}. {meant}")
+            raise no_event(file, number, f"{_shown(key)} is not a key of events. {meant}")
     for key in said.keys() & {*_NAMES, *_VALUES, "changes"}:
         if key in _NAMES and not isinstance(said[key], str):
             raise no_event(file, number, f"{key} is not a string: {_shown(said[key])}")

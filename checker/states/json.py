@@ -97,7 +97,7 @@ class Classes:
         """Return the class of a name. Raises RunError[SW401]."""
         cls = self.known.get(name) if isinstance(name, str) else None
         if cls is None or not issubclass(cls, base):
-            raise corrupt(f"a {base.__name__.lower()} of the unknown class {name!r}")
+            raise corrupt(f"a value of the unknown class {name!r}")
         return cls
 
 

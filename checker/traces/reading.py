@@ -247,7 +247,8 @@ def not_a_trace(file: Path, why: str) -> RunError:
     return RunError(
         "SW401",
         f"{file} is not a trace that can be read: {why}.",
-        help="Traces are the *.trace.json files that statewalk check leaves in its run folder.",
+        help="Traces are the *.trace.json files that statewalk check writes into its run folder. "
+        "Run it again to get a new one.",
     )
 
 

@@ -152,8 +152,9 @@ def property_kind(function: Function, mistakes: Mistakes) -> PropertyKind | None
     )
     kind = KIND_OF_MARKS.get(names)
     if kind is None:
-        said = f"'{function.name}' cannot be {_shown(names)}."
-        help = f"There are: {', '.join(_shown(k.marks[0]) for k in KINDS.values() if k.marks)}."
+        said = f"The decorators of '{function.name}' cannot be combined: {_shown(names)}."
+        known = ", ".join(_shown(k.marks[0]) for k in KINDS.values() if k.marks)
+        help = f"Write one of these: {known}."
         mistakes.add("SW113", said, at=function.span(), help=help)
     return kind
 

@@ -87,7 +87,9 @@ def _handed(
 
 
 ANYTHING: Status = ACTED | NOT_YET | RESUMED
-_INSIDE_ATOMIC = "What is atomic happens in one step. Take this out of it, or let it be serial."
+_INSIDE_ATOMIC = (
+    "An atomic block is one step. Move the marked code out of it, or write: with serial():"
+)
 
 
 class OwnProgram(Program):
@@ -188,7 +190,7 @@ class OwnThreads(Threads):
         gives = any(map(yields, heads))
         if gives:
             self._yields = True
-            self._refuse_in_atomic(node, "a yield")
+            self._refuse_in_atomic(node, "there is a yield")
         if isinstance(node, ast.Assert | ast.Global | ast.Nonlocal):
             return self._translated(node), before
         if isinstance(node, ast.Expr) and isinstance(value, ast.Yield):
@@ -220,11 +222,12 @@ class OwnThreads(Threads):
         if any(id(f) in self.facts.flows for f in found):
             self.facts.flows |= {id(f) for f in found}
             if isinstance(value, ast.Call):
-                self._refuse_in_atomic(value, f"'{self.own.functions[id(found[0])].name}'")
+                name = self.own.functions[id(found[0])].name
+                self._refuse_in_atomic(value, f"it calls '{name}'")
         return found
 
     def _stop(self, status: Status, at: ast.AST) -> Made:
-        self._refuse_in_atomic(at, "the end of a step")
+        self._refuse_in_atomic(at, "a step ends")
         return super()._stop(status, at)
 
     def _took(self, status: Status, at: ast.AST) -> Statements:

@@ -105,17 +105,19 @@ class Reader:
         if isinstance(node, ast.For | ast.While):
             if node.orelse:
                 help = "Write it after the loop, under a condition of its own."
-                raise refused(self.function, node.orelse[0], "the else of a loop", help)
+                raise refused(self.function, node.orelse[0], "a loop has an else", help)
             if isinstance(node, ast.For):
                 return ast.For(node.target, node.iter, self.block(node.body), [], None)
             return ast.While(node.test, self.block(node.body), [])
         if isinstance(node, ast.With | ast.Try | ast.Match):
             word = type(node).__name__.lower()
             if holds_blocks(node, self.namespace):
-                raise refused(self.function, node, f"a block inside '{word}'")
+                raise refused(self.function, node, f"there is a block inside '{word}'")
             if leaves(node):
                 help = "Write it with if, or note what to do and do it after this statement."
-                raise refused(self.function, node, f"a return or jump inside '{word}'", help)
+                raise refused(
+                    self.function, node, f"there is a return or jump inside '{word}'", help
+                )
         return None
 
     def _simple(self, node: ast.stmt) -> ast.stmt | None:

@@ -109,12 +109,12 @@ class Compiler(InOrder):
         """Add a statement without a yield, a return or a jump."""
         if yields(node) or leaves(node):
             what = "a yield" if yields(node) else "a return or jump"
-            raise self.refused(node, f"{what} inside '{type(node).__name__.lower()}'")
+            raise self.refused(node, f"there is {what} inside '{type(node).__name__.lower()}'")
         self.piece([node])
 
     def jump(self, node: ast.Break | ast.Continue) -> None:
         if not self.loops:
-            raise self.refused(node, "a jump out of a block that cannot be suspended")
+            raise self.refused(node, "there is a jump out of a block that cannot be suspended")
         top, breaks = self.loops[-1]
         at = self.emit("jump", node, to=top)
         if isinstance(node, ast.Break):

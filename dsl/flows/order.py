@@ -128,9 +128,9 @@ class InOrder:
             case ast.YieldFrom():
                 return self.call(node)
             case ast.Yield():
-                raise self.refused(node, "a yield inside an expression")
+                raise self.refused(node, "there is a yield inside an expression")
             case ast.Lambda():
-                raise self.refused(node, "a yield inside a lambda")
+                raise self.refused(node, "there is a yield inside a lambda")
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 return self.comprehension(node)
             case ast.BoolOp():
@@ -231,7 +231,7 @@ class InOrder:
         assert isinstance(node, _SCOPES)
         node.generators[0].iter = self.pulled(node.generators[0].iter)
         if yields(node):
-            raise self.refused(node, "a yield inside a comprehension")
+            raise self.refused(node, "there is a yield inside a comprehension")
         return node
 
     # -- statements --------------------------------------------------------------------------------
@@ -244,7 +244,7 @@ class InOrder:
         value = self.saved(node.value)
         for target in node.targets:
             if isinstance(target, ast.Tuple | ast.List) and yields(target):
-                raise self.refused(target, "a yield among several targets")
+                raise self.refused(target, "there is a yield among several targets")
             self.piece([ast.copy_location(ast.Assign([self.pulled(target)], value), node)])
 
     def augmented(self, node: ast.AugAssign) -> None:
@@ -286,7 +286,7 @@ class InOrder:
         called = node.value
         names = [k.arg for k in called.keywords] if isinstance(called, ast.Call) else [None]
         if not isinstance(called, ast.Call) or None in names:
-            raise self.refused(node, "yield from takes a call, and arguments one by one")
+            raise self.refused(node, "yield from takes a call with its arguments written out")
         self.operands(called)
         receiver: list[ast.expr] = []
         if isinstance(called.func, ast.Attribute):

@@ -237,9 +237,10 @@ def check_mutants(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
         for node in walk(function.node):
             found = meaning(node, names) if isinstance(node, ast.Name | ast.Attribute) else None
             if id(found) in mutants:
-                said = f"'{mutants[id(found)]}' is a mutant, and stands in for what it names alone."
-                help = "What both need can be a function of its own."
-                mistakes.add("SW129", said, at=function.span(node), help=help)
+                said = f"The mutant '{mutants[id(found)]}' cannot be used by name."
+                why = "A mutant only replaces the function that @mutant(...) names."
+                help = "Use that function, or move what both need into a function of its own."
+                mistakes.add("SW129", said, at=function.span(node), why=why, help=help)
 
 
 def check_decorated(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:

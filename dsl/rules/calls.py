@@ -202,7 +202,9 @@ def _compares_equal(checked: Checked, node: ast.Attribute) -> bool:
 
 def _decides(checked: Checked, cls: type, said: str, node: ast.AST) -> None:
     why = "Instances of a symmetric role are interchangeable: swapping two must change nothing."
-    help = "Give the role a field, or remove symmetric=True."
+    help = (
+        "Test a field that a step assigns, such as leader: bool = False, or remove symmetric=True."
+    )
     checked.wrong("SW106", f"{cls.__name__} is symmetric, but {said}.", node, why=why, help=help)
 
 

@@ -264,15 +264,17 @@ def check_bodies(tree: SpecTree, _: Effects, mistakes: Mistakes) -> None:
 
 
 def _untyped(mistakes: Mistakes, cls: type, name: str, kind: str, at: Span) -> None:
+    other = {"bytearray": "list[int]", "deque": "list[...]", "bag": "Bag[...]"}
+    typed = other.get(kind, f"{kind}[...]")
     mistakes.add(
         "SW102",
         f"{cls.__name__}.{name} has no type, so it is no field: one {kind} of the class, which is "
         "not part of the state.",
         at=at,
         why="The checker moves between states and does not restore it.",
-        help=f"Declare a field with its type: {name}: {kind}[...] = ...\n"
+        help=f"Declare a field with its type: {name}: {typed} = ...\n"
         "If it never changes, make it a tuple or a frozenset, or a class variable: "
-        f"{name}: ClassVar[{kind}[...]] = ...",
+        f"{name}: ClassVar[{'bytes' if kind == 'bytearray' else typed}] = ...",
     )
 
 
@@ -327,7 +329,9 @@ def _look_at_class(
 
 
 def _shown(node: ast.AST) -> str:
-    return shortened(node) + (" = ..." if isinstance(getattr(node, "ctx", None), ast.Store) else "")
+    context = getattr(node, "ctx", None)
+    deleted = "del " if isinstance(context, ast.Del) else ""
+    return deleted + shortened(node) + (" = ..." if isinstance(context, ast.Store) else "")
 
 
 def _holds_roles(value: Any, depth: int = 0) -> bool:

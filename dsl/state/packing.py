@@ -33,6 +33,18 @@ from statewalk.dsl.values.stored import (
 _MAX_DEPTH = 200
 
 
+def _damaged(why: str) -> RunError:
+    """Return the error of bytes that are no value."""
+    help = "The file is damaged: run statewalk check again to write it anew."
+    return RunError("SW401", f"A stored value {why}.", help=help)
+
+
+def _of_another_spec(said: str) -> RunError:
+    """Return the error of a value that the spec cannot have."""
+    help = "Use the spec and the constants of the run that stored the value, or run check again."
+    return RunError("SW402", said, help=help)
+
+
 class _Reader:
     """A position in canonical bytes."""
 
@@ -43,7 +55,7 @@ class _Reader:
 
     def value(self, depth: int = 0) -> Any:
         if depth > _MAX_DEPTH:
-            raise RunError("SW401", "A stored value is nested too deeply.")
+            raise _damaged("is nested too deeply")
         tag = self.byte()
         if tag <= 3:
             return (None, False, True)[tag - 1]
@@ -68,11 +80,11 @@ class _Reader:
             return FrozenSet(items)
         if tag == 13 and len(items) % 2 == 0:
             return FrozenDict(zip(items[::2], items[1::2], strict=True))
-        raise RunError("SW401", f"A stored value has an unknown tag {tag}.")
+        raise _damaged(f"has an unknown tag {tag}")
 
     def byte(self) -> int:
         if self.at >= len(self.data):
-            raise RunError("SW401", "A stored value ends too early.")
+            raise _damaged("ends too early")
         self.at += 1
         return self.data[self.at - 1]
 
@@ -85,7 +97,7 @@ class _Reader:
 
     def peek(self) -> int:
         if self.at >= len(self.data):
-            raise RunError("SW401", "A stored value ends too early.")
+            raise _damaged("ends too early")
         return self.data[self.at]
 
     def integer(self) -> int:
@@ -111,7 +123,7 @@ class _Reader:
         name = self.text()
         cls = self.classes.get(name)
         if cls is None or not issubclass(cls, wanted):
-            raise RunError("SW402", f"The spec has no {name}, which a stored value needs.")
+            raise _of_another_spec(f"The spec has no class {name}, which a stored value needs.")
         return cls
 
     def enum(self) -> Any:
@@ -121,7 +133,9 @@ class _Reader:
         if issubclass(cls, Flag):
             return cls(at)
         if at >= len(members):
-            raise RunError("SW402", f"{cls.__name__} has no member number {at}.")
+            known = ", ".join(member.name for member in members)
+            said = f"A stored value is member {at} of {cls.__name__}, which has {len(members)}"
+            raise _of_another_spec(f"{said}: {known}.")
         return members[at]
 
     def role(self) -> Any:
@@ -129,7 +143,8 @@ class _Reader:
         self.byte()
         at = self.integer()
         if not 0 <= at < len(cls._instances):
-            raise RunError("SW402", f"The spec has no {cls.__name__}#{at}.")
+            said = f"A stored value is {cls.__name__}#{at}, but the spec creates "
+            raise _of_another_spec(f"{said}{len(cls._instances)} of this class.")
         return cls._instances[at]
 
     def record(self, depth: int) -> Any:
@@ -138,9 +153,9 @@ class _Reader:
         if cls._open:
             return cls._from_items(items)._freeze()
         if len(items) != len(cls._fields):
-            raise RunError(
-                "SW402", f"{cls.__name__} has {len(cls._fields)} fields, {len(items)} are stored."
-            )
+            known = ", ".join(cls._fields) or "none"
+            said = f"A stored {cls.__name__} has {len(items)} fields, but the spec declares "
+            raise _of_another_spec(f"{said}{len(cls._fields)}: {known}.")
         return cls(*items)._freeze()
 
     def bag(self, depth: int) -> FrozenBag:
@@ -163,7 +178,7 @@ def decode(data: bytes, classes: Mapping[str, type]) -> Any:
     reader = _Reader(data, classes)
     value = reader.value()
     if reader.at != len(data):
-        raise RunError("SW401", "A stored value is followed by further bytes.")
+        raise _damaged("is followed by further bytes")
     return value
 
 

@@ -203,10 +203,15 @@ def outside(what: str, value: Any, domain: Domain) -> SpecError:
     return SpecError("SW201", said, help="Correct the value, or change the declared type.")
 
 
+def one_of(cls: type) -> str:
+    """Return the name of a class with its article: ``a Broker``, ``an Order``."""
+    return f"{'an' if cls.__name__[:1] in 'AEIOaeio' else 'a'} {cls.__name__}"
+
+
 def _class(cls: type) -> Domain:
     if issubclass(cls, Record):
         return Domain(
-            f"a {cls.__name__}",
+            one_of(cls),
             lambda v: isinstance(v, cls) and misfit_of(v) is None,
             "record",
             record=cls,
@@ -214,10 +219,10 @@ def _class(cls: type) -> Domain:
             records_only=True,
         )
     if issubclass(cls, Flag):
-        return replace(_exactly(cls, f"a {cls.__name__}"), options=tuple(cls))
+        return replace(_exactly(cls, one_of(cls)), options=tuple(cls))
     if issubclass(cls, Enum):
-        return _finite(tuple(cls), f"a {cls.__name__}")
-    return Domain(f"a {cls.__name__}", lambda v: isinstance(v, cls), may_contain=False)
+        return _finite(tuple(cls), one_of(cls))
+    return Domain(one_of(cls), lambda v: isinstance(v, cls), may_contain=False)
 
 
 def _with_subclasses(cls: type) -> Iterator[type]:

@@ -71,11 +71,15 @@ LOOKING = dict.fromkeys(
     ),
 ) | {
     **dict.fromkeys(
-        ("__eq__", "__ne__", "__hash__"),
+        ("__eq__", "__ne__"),
         (
             "In the state, records are equal if their fields are equal. A role equals only itself.",
             "Write a method with another name, such as same(self, other).",
         ),
+    ),
+    "__hash__": (
+        "In the state, equal records are the same value. The checker computes their hash itself.",
+        "Remove __hash__.",
     ),
     "__getattr__": (
         "The checker must know all attributes before the search, to find misspelt fields.",
@@ -112,7 +116,8 @@ def check_kept(cls: type, base: type, names: Iterable[str]) -> None:
     for name in sorted(names):
         if any(name in vars(part) for part in own):
             why = f"The checker uses this name internally, in every {base.__name__}."
-            help = f"Give it another name, such as {name[1:]}."
+            free = name[1:] if not hasattr(base, name[1:]) else f"own{name}"
+            help = f"Give it another name, such as {free}."
             said = f"{cls.__name__} cannot define {name}."
             raise SpecError("SW123", said, why=why, help=help)
 

@@ -200,7 +200,9 @@ def check_given(
             said = f"{again[0]} is given twice, also as {name}."
             raise SpecError("SW301", said, help="They are one constant: leave one of the two out.")
         if not meant:
-            raise SpecError("SW301", f"There is no constant {name}. {did_you_mean(name, known)}")
+            said = f"There is no constant {name} to set. {did_you_mean(name, known)}"
+            help = "Set a constant that the spec declares: --set NAME=VALUE"
+            raise SpecError("SW301", said, help=help)
         if len(meant) > 1:
             said = f"{name} is the name of {len(meant)} constants: {', '.join(meant)}."
             raise SpecError("SW301", said, help=f"Say which: --set {meant[-1]}=VALUE")

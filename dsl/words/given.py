@@ -86,11 +86,13 @@ class Given:
         if dataclasses.is_dataclass(value):
             return self._dataclass(value, cls)
         if cls is not kind:
-            raise _Unknown(f"it is of an earlier {kind.__name__}")
+            raise _Unknown(f"its class {kind.__name__} belongs to an earlier run of the spec")
         if isinstance(value, Collection) and not isinstance(value, str | bytes | range):
             parts = [*value, *value.values()] if isinstance(value, Mapping) else [*value]
             if any(self._value(part) is not part for part in parts):
-                raise _Unknown(f"what is in a {kind.__name__} is of an earlier run")
+                raise _Unknown(
+                    f"a value in this {kind.__name__} belongs to an earlier run of the spec"
+                )
         return value
 
     def _record(self, record: Record, cls: Any) -> Any:
@@ -141,8 +143,8 @@ class Given:
             return found[0]
         if not found and not self.is_own(module) and at(sys.modules.get(module), path) is thing:
             return thing
-        known = "more than one" if found else "no"
-        raise _Unknown(f"the spec has {known} {thing.__name__} here")
+        known = "more than one class or function" if found else "no class or function"
+        raise _Unknown(f"the spec has {known} named {thing.__name__} above the constant")
 
     def _known(self, modules: list[ModuleType], path: str) -> list[Any]:
         """Return classes and functions of this run: those that the type names, and those of
@@ -167,11 +169,14 @@ def _member(cls: Any, member: Enum) -> Any:
         return known[member.name]
     if isinstance(member, Flag) and issubclass(cls, Flag):
         return cls(member.value)  # some together have no name
-    raise _Unknown(f"{cls.__name__} has no member {member.name}")
+    members = ", ".join(known) or "none"
+    raise _Unknown(f"{cls.__name__} has no member {member.name} (its members: {members})")
 
 
 def _instance(cls: Any, role: Role) -> Any:
     made = getattr(cls, "_instances", ())
     if role.index >= len(made):
-        raise _Unknown(f"{cls.__name__} has {len(made)} instances here")
+        raise _Unknown(
+            f"the spec creates {len(made)} instances of {cls.__name__} above the constant"
+        )
     return made[role.index]

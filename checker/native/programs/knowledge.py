@@ -30,7 +30,7 @@ from statewalk.dsl.source.nodes import walk
 from statewalk.dsl.source.scopes import locals_of
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.state.roles import Field, Role
-from statewalk.dsl.values.domains import ANYTHING, Domain, domain_of
+from statewalk.dsl.values.domains import ANYTHING, Domain, domain_of, one_of
 from statewalk.dsl.values.lists import CHANGING
 from statewalk.dsl.values.records import Record
 from statewalk.dsl.words import declare
@@ -66,7 +66,7 @@ class Knowledge:
             for name in record._fields:
                 self._record_fields.setdefault(name, []).append(record)
         self._open_records = any(getattr(cls, "_open", False) for cls in tree.records)
-        self._role_domains = {f"a {cls.__name__}": cls for cls in tree.roles}
+        self._role_domains = {one_of(cls): cls for cls in tree.roles}
         self.assumed: dict[tuple[str, str], Field] = {}
         self.assumed_of_records: dict[str, Domain] = {}  # by attribute: records of any fields
         self.broken: set[tuple[str, str]] = set()

@@ -132,7 +132,9 @@ def _node(model: Model, state: Any, by: Sequence[str], nodes: dict[str, str]) ->
         if missing:
             known = sorted({_of_class(n) for n, _ in shown})
             raise RunError(
-                "SW321", f"There is no field {missing[0]}.", help=f"There are: {', '.join(known)}."
+                "SW321",
+                f"--by names {missing[0]}, but there is no such field.",
+                help=f"There are: {', '.join(known)}.",
             )
         shown = wanted
     text = "\n".join(f"{name} = {value!r}" for name, value in shown)

@@ -240,7 +240,7 @@ def _read(text: str, file: str, line: int) -> tuple[_File, dict[str, Span]]:
         at = _span(error.problem_mark or error.context_mark, file, line)
         problem = error.problem or error.context
         said = f"These options cannot be read: {problem}."
-        raise SpecError("SW151", said, at=at, help=_OPTIONS) from None
+        raise SpecError("SW151", said, at=at, help=f"Correct this place. {_OPTIONS}") from None
     if found is None:
         return _File(), {}
     if not isinstance(found, dict):

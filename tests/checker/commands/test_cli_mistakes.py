@@ -307,9 +307,9 @@ def test_a_stored_member_that_the_spec_does_not_have() -> None:
     data = encode(Colour.BLUE)
 
     assert decode(data, {"Colour": Colour}) is Colour.BLUE
-    with pytest.raises(RunError, match="SW402 The spec has no Colour"):
+    with pytest.raises(RunError, match="SW402 The spec has no class Colour"):
         decode(data, {})
-    with pytest.raises(RunError, match="SW402 Fewer has no member"):
+    with pytest.raises(RunError, match="SW402 A stored value is member 1 of Fewer, which has 1"):
         decode(data, {"Colour": Fewer})
 
 

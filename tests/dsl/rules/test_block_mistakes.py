@@ -85,7 +85,7 @@ CASES = {
     "a serial block in an atomic block": (
         GO + "        with atomic():\n            with serial():\n                self.a = 1\n"
         "                self.a = 2\n            self.a = 3\n",
-        "SW116", "the end of a step inside an atomic block", "self.a = 1",
+        "SW116", "a step ends inside an atomic block", "self.a = 1",
     ),
     "a call that gives way in an atomic block": (
         GO + "        with atomic():\n            self.slow()\n            self.a = 1\n",
@@ -108,13 +108,13 @@ CASES = {
     "the else of a loop": (
         '    @action(flow="serial")\n    def go(self) -> None:\n        for n in range(2):\n'
         "            self.a = n\n        else:\n            self.a = 7\n",
-        "SW116", "the else of a loop", "self.a = 7",
+        "SW116", "a loop has an else", "self.a = 7",
     ),
     "the else of a loop in an atomic block": (
         GO + "        with serial():\n            self.a = 1\n            with atomic():\n"
         "                while self.a < 3:\n                    self.a += 1\n"
         "                else:\n                    self.a = 7\n",
-        "SW116", "the else of a loop", "self.a = 7",
+        "SW116", "a loop has an else", "self.a = 7",
     ),
     "a way out of match": (
         GO + "        with serial():\n            for n in range(2):\n                match n:\n"

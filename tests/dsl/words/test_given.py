@@ -171,7 +171,7 @@ class Mode(Enum):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (Foreign.BROKEN, "the spec has no Foreign here"),
+        (Foreign.BROKEN, "the spec has no class or function named Foreign"),
         (Mode.GREEN, "Mode has no member GREEN"),
         ("GREEN", "one of SAFE, BROKEN"),
         (2, "one of SAFE, BROKEN"),
@@ -195,7 +195,7 @@ def test_what_is_declared_below_its_constant_is_refused(tmp_path: Path) -> None:
         "config('late', VALUE=(Late.A,))\n"
     )
 
-    with pytest.raises(SpecError, match="the spec has no Late here") as caught:
+    with pytest.raises(SpecError, match="the spec has no class or function named Late") as caught:
         load(path, config="late")
 
     assert caught.value.code == "SW301"

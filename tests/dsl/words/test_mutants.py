@@ -307,17 +307,26 @@ WRONG = {
     "no such method": (M.format("Shop.byy", "self"), "SW303 AttributeError while loading"),
     "no such function": (M.format("mostly", ""), "SW303 NameError while loading the spec"),
     "a method of a base class": (M.format("Shop.spare", "self"), "Shop.spare is defined in Base."),
-    "a field": (M.format("Shop.stock", "self"), "Shop.stock is not a function of the spec."),
+    "a field": (
+        M.format("Shop.stock", "self"),
+        "'m' names Shop.stock, which is not a function of the spec.",
+    ),
     "a method of Role": (
         M.format("Shop.index", "self"),
-        "Shop.index is not a function of the spec.",
+        "'m' names Shop.index, which is not a function of the spec.",
     ),
-    "a library's function": (M.format("len", "x"), "len is not a function of the spec."),
-    "a lambda": (M.format("short", ""), "short is not a function of the spec."),
-    "what a decorator made": (M.format("odd", ""), "odd is not a function of the spec."),
+    "a library's function": (
+        M.format("len", "x"),
+        "'m' names len, which is not a function of the spec.",
+    ),
+    "a lambda": (M.format("short", ""), "'m' names short, which is not a function of the spec."),
+    "what a decorator made": (
+        M.format("odd", ""),
+        "'m' names odd, which is not a function of the spec.",
+    ),
     "a mutant": (
         M.format("most", "") + "@mutant(m)\ndef n() -> int:\n    return 2\n",
-        "m is not a function of the spec.",
+        "'n' names m, which is not a function of the spec.",
     ),
     "other parameters": (
         M.format("Base.by", "self, n"),
@@ -329,9 +338,12 @@ WRONG = {
     ),
     "decorators of its own": (
         "@mutant(Shop.sell)\n@action\ndef m(self: Shop) -> None:\n    pass\n",
-        "The mutant 'm' has another decorator, or none.",
+        "@mutant must be the only decorator of 'm'.",
     ),
-    "no decorator": ("def m():\n    return 1\nmutant(most)(m)\n", "The mutant 'm' has another"),
+    "no decorator": (
+        "def m():\n    return 1\nmutant(most)(m)\n",
+        "@mutant must be the only decorator of 'm'.",
+    ),
     "bare": ("@mutant\ndef m() -> int:\n    return 1\n", NOWHERE),
     "in a class": (
         "class Bad(Role):\n    @mutant(Shop.by)\n    def m(self) -> int:\n        return 1\n",
@@ -359,7 +371,7 @@ WRONG = {
     ),
     "called by another": (
         M.format("most", "") + "@mutant(most)\ndef n() -> int:\n    return m() + 1\n",
-        "'m' is a mutant, and stands in for what it names alone.",
+        "The mutant 'm' cannot be used by name.",
     ),
     "a misspelt field": (
         "@mutant(Shop.by)\ndef m(self: Shop) -> int:\n    return self.stok\n",
