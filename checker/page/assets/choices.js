@@ -1,5 +1,8 @@
 // What is possible in a state and what is not, a search from it, and expressions that are watched.
 
+// "send" of "Client#0.send(broker=Broker#0)".
+const actionName = (label) => label.replace(/\(.*$/, "").split(".").pop();
+
 class Choices {
   constructor(live, go, say) {
     this.live = live;
@@ -60,25 +63,23 @@ class Choices {
     if (one) this.go([this.path[0], [...this.path[1], one.step]], this.path[1].length + 1);
   }
 
+  // Disabled actions, those of one name together: each with its guard and values.
   stopped(disabled) {
-    return h(
-      "details.stopped",
-      null,
-      h("summary", null, `${plural(disabled.length, "action")} not possible`),
+    const groups = new Map();
+    for (const one of disabled) {
+      const key = actionName(one.label);
+      groups.set(key, [...(groups.get(key) || []), one]);
+    }
+    const reason = (one) =>
       h(
-        "ul",
+        "li",
         null,
-        disabled.map((one) =>
-          h(
-            "li",
-            null,
-            h("span.action", null, one.label),
-            one.guard && h("div.guard", null, h("code", null, one.guard), " ", h("span.source", null, eased(one.place))),
-            one.values && h("div.values", null, one.values),
-          ),
-        ),
-      ),
-    );
+        h("span.action", null, one.label),
+        one.guard && h("div.guard", null, h("code", null, one.guard), " ", h("span.source", null, eased(one.place))),
+        one.values && h("div.values", null, one.values),
+      );
+    const group = ([name, alike]) => (alike.length === 1 ? reason(alike[0]) : h("li", null, h("details", null, h("summary", null, h("span.action", null, name), h("span.dim", null, ` × ${alike.length}`)), h("ul", null, alike.map(reason)))));
+    return h("details.stopped", null, h("summary", null, `${plural(disabled.length, "action")} disabled`), h("ul", null, [...groups].map(group)));
   }
 
   makeTools() {
