@@ -42,7 +42,6 @@ HARMLESS = frozenset(
     {
         "array.__new__", "builtins.id", "code.__new__", "compile", "cpython.PyInterpreterState_New",
         "exec", "function.__new__", "gc.get_objects", "gc.get_referents", "gc.get_referrers",
-        "glob.glob", "glob.glob/2",  # followed by os.scandir
         "marshal.dumps", "marshal.load", "marshal.loads", "mmap.__new__", "object.__delattr__",
         "object.__getattr__", "object.__setattr__", "os.putenv", "os.remove", "os.unsetenv",
         "os.walk",  # followed by os.scandir

@@ -241,6 +241,7 @@ def _assembled(
         max_depth=loading.declared.options.get("max_depth"),
         symmetric_values=tuple(loading.declared.symmetric_values),
         fresh_values=bool(loading.declared.options.get("fresh_values")) or come_and_go(tree),
+        first_unused=loading.declared.options.get("first_unused", ""),
         check_deadlock=deadlock,
         no_liveness=loading.declared.options.get("no_liveness", ""),
         optimized=optimize,

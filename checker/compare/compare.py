@@ -19,7 +19,7 @@ from statewalk.checker.liveness.graph import Ints
 from statewalk.checker.machine.limits import within
 from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.refinement.inclusion import Inclusion, allowed, beside, followed, included
-from statewalk.checker.refinement.sights import Map, compared, left_out, looked_at
+from statewalk.checker.refinement.sights import Map, by_rule, compared, left_out, looked_at
 from statewalk.checker.refinement.space import Space, space_of
 from statewalk.checker.traces.trace import Trace
 from statewalk.checker.verdict.run import Run
@@ -216,6 +216,8 @@ def _versus(
     ended: Callable[[], str],
 ) -> Versus:
     (first, near), (second, far) = base, other
+    if why := by_rule(first.model, second.model):
+        return _nothing(second, why)
     fields = looked_at(first.model, second.model, chosen, seen)
     (mine, theirs), moved = compared((near, far), fields, (None, seen))
     forth = included(far, theirs, near, mine, ended)

@@ -23,12 +23,19 @@ from statewalk.checker.liveness.in_a_check import (
 )
 from statewalk.checker.refinement.in_the_end import decide, liveness_of, said_along
 from statewalk.checker.refinement.inclusion import Refused, allowed, followed, included
-from statewalk.checker.refinement.sights import left_out, looked_at, mapped, names_of, sights
+from statewalk.checker.refinement.sights import (
+    by_rule,
+    left_out,
+    looked_at,
+    mapped,
+    names_of,
+    sights,
+)
 from statewalk.checker.refinement.space import Space, path_of, space_of
 from statewalk.checker.states.content import Content, content_of
 from statewalk.checker.states.diff import changes
 from statewalk.checker.traces.trace import Abstract, states_of
-from statewalk.dsl.errors import SpecError, place_of
+from statewalk.dsl.errors import RunError, SpecError, place_of
 from statewalk.dsl.view import Path, State
 
 if TYPE_CHECKING:
@@ -214,6 +221,13 @@ def _beside(prop: Property, space: Space, limits: SearchOptions, engine: str = "
         said = f"A liveness property of {name} raises {type(error).__name__}: {error}"
         at = place_of(error, refined.model.sources)
         raise SpecError("SW364", said, at=at) from error
+    if why := by_rule(space.model, refined.model):
+        help = (
+            "Declare the domain with materialize=True: then every value can be taken at any time."
+        )
+        raise RunError(
+            "SW360", f"{prop.name} cannot be decided.", why=f"{why[0].upper()}{why[1:]}.", help=help
+        )
     fields = looked_at(refined.model, space.model, (), refined.seen, constant=True)
     mine, theirs = sights((space, other), fields, (refined.seen, None))
     return _Beside(fields, space, other, (mine, theirs))

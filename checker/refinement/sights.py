@@ -296,6 +296,17 @@ def _frozen(seen: Map, name: str, value: Any) -> Any:
     raise SpecError("SW363", said, why=why, help=do)
 
 
+def by_rule(*models: Model) -> str:
+    """Return why states of these models cannot be compared value by value; empty if they can."""
+    domain = next((model.first_unused for model in models if model.first_unused), "")
+    if not domain:
+        return ""
+    return (
+        f"the values of {domain!r} are interchangeable, and the first that is not in use is taken: "
+        "one spec can take another than the other does in the same place"
+    )
+
+
 def fields_of(model: Model, given: Iterable[str]) -> tuple[Path, ...]:
     """Return the fields of a model that a map speaks of.
 

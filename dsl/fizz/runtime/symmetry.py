@@ -105,6 +105,8 @@ def nominal(name: str, limit: int, materialize: bool = False) -> Nominal:
         if f"{name}0" in taken:
             _wrong(f"There are other symmetric values with the name '{name}'.")
         declaring[-1].options["fresh_values"] = True
+        if not materialize:
+            declaring[-1].options["first_unused"] = name
     return Nominal(name, limit, bool(materialize))
 
 

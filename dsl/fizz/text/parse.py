@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+from contextlib import suppress
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 
 from lark import Lark, Token, Tree, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
@@ -29,7 +31,8 @@ _STATEMENT = frozenset({"RETURN", "PASS", "K_REQUIRE", "IF"})
 @lru_cache(maxsize=1)
 def _parser() -> Lark:
     with unnoticed():  # the tables say nothing of a spec
-        return Lark(
+        tables = _tables()
+        parser = Lark(
             _GRAMMAR.read_text(encoding="utf-8"),
             parser="lalr",
             lexer="basic",
@@ -37,14 +40,36 @@ def _parser() -> Lark:
             maybe_placeholders=True,
             propagate_positions=True,
             postlex=Blocks(),
-            cache=_tables(),
+            cache=False if tables is None else str(tables),
         )
+        if tables is not None:
+            with suppress(OSError):
+                _digest_file(tables).write_text(_digest(tables))
+        return parser
 
 
-def _tables() -> str | bool:
-    """Return the file in which Lark keeps the parser's tables; False where there is no cache."""
+def _tables() -> Path | None:
+    """Return the file in which Lark keeps the parser's tables; None where there is no cache.
+
+    Lark would believe damaged ones: these are removed.
+    """
     folder = caches.folder("fizz")
-    return False if folder is None else str(folder / "fizz.lark.tables")
+    if folder is None:
+        return None
+    tables = folder / "fizz.lark.tables"
+    with suppress(OSError):
+        known = _digest_file(tables)
+        if tables.exists() and not (known.exists() and known.read_text() == _digest(tables)):
+            tables.unlink()
+    return tables
+
+
+def _digest_file(tables: Path) -> Path:
+    return tables.with_suffix(".sha256")
+
+
+def _digest(tables: Path) -> str:
+    return sha256(tables.read_bytes()).hexdigest()
 
 
 def split_front_matter(text: str) -> tuple[str, str, int]:

@@ -262,6 +262,7 @@ WRITES = (  # what was read is no more
     "does",
     [
         "import os\nLIMIT = len(os.listdir('.'))",
+        "import glob\nLIMIT = 3 if glob.glob('late.txt') else 4",
         "from read_traceback import LIMIT",
         "from pathlib import Path\nLIMIT = len([*Path().iterdir()])",
         "import subprocess\nLIMIT = len(subprocess.run(['true']).args)",
