@@ -74,7 +74,10 @@ def fit_in_lines(value: Any, line: int, lines: int) -> str:
     """Return a value on one line where that needs no more than leaving defaults out, else on
     several.
     """
-    brief = _Shown(*_TRIES[0]).text(freeze(value), ())
+    try:
+        brief = _Shown(*_TRIES[0]).text(freeze(value), ())
+    except StatewalkError:  # a property may speak of what no state can hold
+        return cut(text_of(value), line)
     return fit(value, line) if len(brief) <= line else fit(value, max(line, lines))
 
 

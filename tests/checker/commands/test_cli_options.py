@@ -136,6 +136,7 @@ def test_an_option_that_would_do_nothing_is_a_mistake(
 
 # keyword → a value that changes something, a value that is refused
 WORDS: dict[str, tuple[Any, Any]] = {
+    "every_field": (True, 1),
     "config": ("c", 3),
     "engine": ("native", "warp"),
     "properties": (("small",), "small"),

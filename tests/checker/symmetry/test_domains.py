@@ -271,7 +271,7 @@ atomic action Renew:
     ("text", "code", "words"),
     [
         ("D = symmetry.nominal(name='d', limit=0)", "SW153", "positive"),
-        ("D = symmetry.nominal(name='', limit=1)", "SW153", "text"),
+        ("D = symmetry.nominal(name='', limit=1)", "SW153", "a string"),
         ("E = symmetric_values('d', 1)\nD = symmetry.nominal(name='d', limit=1)", "SW153", "other"),
         (
             "D = symmetry.nominal(name='d', limit=1)\nE = D.values()",

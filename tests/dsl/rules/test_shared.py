@@ -39,7 +39,7 @@ SHARED = {
     "helper()": "SEEN.append(1) changes 'SEEN'",
     "SEEN[0] = 1": "SEEN[0] = ... changes 'SEEN'",
     "TABLE[self.n] = 1": "TABLE[self.n] = ... changes 'TABLE'",
-    "del TABLE[1]": "TABLE[1] changes 'TABLE'",
+    "del TABLE[1]": "del TABLE[1] changes 'TABLE'",
     "SOME.add(1)": "SOME.add(1) changes 'SOME'",
     "JOB.n += 1": "JOB.n = ... changes 'JOB'",
     "NESTED[1].append(2)": "NESTED[1].append(2) changes 'NESTED'",
@@ -121,7 +121,7 @@ ATTRIBUTES = {
     "type(self).leader = 1": "type(self).leader = ... changes an attribute of a class",
     "self.__class__.leader += 1": "self.__class__.leader = ... changes an attribute of a class",
     "Plain.v = self.n": "Plain.v = ... changes an attribute of a class",
-    "del Plain.v": "Plain.v changes an attribute of a class",
+    "del Plain.v": "del Plain.v changes an attribute of a class",
     "total.calls = 1": "total.calls = ... changes an attribute of a function",
 }
 CACHES = {

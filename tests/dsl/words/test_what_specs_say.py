@@ -126,7 +126,7 @@ def test_a_constant_of_the_wrong_type_is_refused(spec: Write, name: str, text: s
 
 
 def test_an_unknown_constant_is_refused_with_the_closest_name(spec: Write) -> None:
-    with pytest.raises(SpecError, match=r"no constant LIMITS\. Did you mean LIMIT\?"):
+    with pytest.raises(SpecError, match=r"no constant LIMITS to set\. Did you mean LIMIT\?"):
         load(spec(COUNTER), {"LIMITS": 3})
 
 
