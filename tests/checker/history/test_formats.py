@@ -210,7 +210,12 @@ COBRA_END = struct.pack(">cQ", b"S", 1) + struct.pack(">c3Q", b"W", 5, 1, 5)
         ("a.jsonl", b'{"session": 1, "ops": []}\n{"session": 1\n', "line 2", "one JSON object"),
         ("a.jsonl", b'{"session": 1, "ops": [["w", "x"]]}', "line 1", "an operation such as"),
         ("a.jsonl", b'{"session": 1, "ops": [["w", "x", 1.5]]}', "line 1", "an integer or a"),
-        ("a.jsonl", b'{"session": 1, "ops": [], "ends": 3}', "line 1", "only the fields begin, end, id"),
+        (
+            "a.jsonl",
+            b'{"session": 1, "ops": [], "ends": 3}',
+            "line 1",
+            "the fields begin, end",
+        ),
         ("a.jsonl", b'{"session": 1, "ops": [], "end": NaN}', "line 1", "one JSON object"),
         ("a.jsonl", b'{"session": 1, "ops": [], "state": -Infinity}', "line 1", "one JSON object"),
         ("a.jsonl", b'{"session": 1, "ops": [], "state": [1e999]}', "line 1", "one JSON object"),

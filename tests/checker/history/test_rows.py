@@ -166,7 +166,7 @@ def test_two_initial_values_of_one_key_are_refused(tmp_path: Path) -> None:
     log = '{"value": [["w", 1, 1, true], ["w", 1, 2, true]], "isInitial": true}\n'
     (tmp_path / "Jinitial.log").write_text(log, encoding="utf-8")
 
-    with pytest.raises(HistoryError, match="the initial value of 'x' is stated twice: 1, and then 2") as error:
+    with pytest.raises(HistoryError, match="of 'x' is stated twice: 1, and then 2") as error:
         from_records([header, txn(1, ["r", "x", 1])])
     assert "line 1" == error.value.where
     with pytest.raises(HistoryError, match="the initial value of 1 is stated twice: 1, and then 2"):
