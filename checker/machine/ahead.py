@@ -56,8 +56,8 @@ _TUPLES = {
         "i8[] i8[] u8[][] u8[][] u8[][] u1[] u8[][][] i8[][] i8[] i8[] u8[][][] f8[][] u8[] f8[]",
     ),
     "Index": ("reach", "i8[] i8[] i8[] i8[] i8[] i8[] i8[][] i8[]"),
-    "Run": ("order", f"i8 i8 {'i8[] ' * 13}i1[] f8[]"),
-    "Search": ("cdcl_state", f"i1[] {'i8[] ' * 30}i1[] {'i8[] ' * 8}"),
+    "OrderSearch": ("order", f"i8 i8 {'i8[] ' * 13}i1[] f8[]"),
+    "SolverState": ("cdcl_state", f"i1[] {'i8[] ' * 30}i1[] {'i8[] ' * 8}"),
 }
 _KERNELS = {
     "native.kernels.expand": {
@@ -138,8 +138,8 @@ _KERNELS = {
         "missed": "i8 i8 i8[][] i8[] i8[] b1 i8[][] i8",
         "missed_in_session": "i8 i8[] i8[] i8[][] i8[] i8[] i8[] i8[][] i8",
     },
-    "history.decide.kernels.order": {"execute": "Run i8[] i8[] i8[] i8[] i8 i8[]"},
-    "history.decide.kernels.cdcl": {"run": "Search", "refuse": "Search i8"},
+    "history.decide.kernels.order": {"execute": "OrderSearch i8[] i8[] i8[] i8[] i8 i8[]"},
+    "history.decide.kernels.cdcl": {"run": "SolverState", "refuse": "SolverState i8"},
     "spark.tasks.run_kernels": {
         "merge": "u8[] u8[] i8[] i8[] i8 i8[] i8 i8[]",
         "pack": "id[][] i8[] u8[][] u8[] i8[][] u1[][]",

@@ -31,6 +31,12 @@ def kernel(module: str, name: str) -> Any:
     return liveness.compiled(function) if module == "liveness.kernels" else function
 
 
+def test_every_type_is_known() -> None:
+    """A named tuple has the name of its class."""
+    for module, name in all_kernels():
+        assert types_of(module, name), (module, name)
+
+
 def test_no_kernel_is_missing() -> None:
     kept = set()
     for source in (s.removesuffix(".py").replace("/", ".") for s in SOURCES if "kernels" in s):
