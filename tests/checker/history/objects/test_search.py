@@ -55,9 +55,8 @@ def test_the_only_order_is_found(name: str, ops: list[Op], order: Order) -> None
 
 
 def test_what_is_unknown_happens_once() -> None:
-    ops = [*UNKNOWN_TWICE, *(Op(3, *rest) for rest in (
-        ("write", (2,), None, "ok", 8, 9), ("read", (), 1, "ok", 10, 11),
-    ))]  # fmt: skip
+    later = [Op(3, "write", (2,), None, "ok", 8, 9), Op(3, "read", (), 1, "ok", 10, 11)]
+    ops = [*UNKNOWN_TWICE, *later]
 
     assert not possible(ops, OBJECTS["register"], by_client=False)
     assert decide(Object(model_of("register")), recorded(ops)).holds is False
