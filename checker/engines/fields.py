@@ -1,4 +1,4 @@
-"""How many states there would be without a field: what tells which field makes the states.
+"""The number of states without a field: it tells which field makes the states.
 
 A fingerprint is a sum over slots, so that of a state without a field is a subtraction. The
 reference engine keeps all of them, the native engine a sketch for each field.

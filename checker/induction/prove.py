@@ -1,5 +1,5 @@
-"""Whether an invariant is inductive: initial states satisfy it, and so does each successor of a
-state that satisfies it, reachable or not.
+"""The check that an invariant is inductive: initial states satisfy it, and so does each
+successor of a state that satisfies it, reachable or not.
 
 With ``k`` steps, a successor has to satisfy it that follows ``k`` states in a row that do, and so
 have the states that are reached in fewer than ``k`` steps.

@@ -1,4 +1,4 @@
-"""What `statewalk prove` prints: the verdict, a counterexample as a trace, the figures."""
+"""The report of `statewalk prove`: the verdict, a counterexample as a trace, the figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is false at the end of a counterexample, as far as the checker could tell: texts only."""
+"""The false clauses at the end of a counterexample, as far as the checker could tell, as texts."""
 
 from __future__ import annotations
 

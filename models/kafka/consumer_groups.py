@@ -39,7 +39,7 @@ deadlock(False)  # a group that has converged may rest
 # -- safety --------------------------------------------------------------------------------------
 @always
 def type_ok() -> bool:
-    """What the types of fields do not say."""
+    """Numbers are in their ranges, and each partition has an epoch."""
     return (
         all(client.epoch >= LEAVE and client.member_id >= 0 for client in clients)
         and all(m.epoch >= 0 and m.target_epoch >= 0 for m in coordinator.members.values())

@@ -41,7 +41,6 @@ MAY_READ_A_CLOCK = {
     "checker/history/decide/weak.py": LIMIT,
     "checker/history/objects/deciding.py": LIMIT,
     "checker/history/objects/search.py": LIMIT,
-    "checker/history/objects/sessions.py": LIMIT,
     "checker/liveness/explore.py": LIMIT,
     "checker/machine/ahead.py": SAME,
     "checker/machine/limits.py": "signals that come at once",

@@ -17,6 +17,7 @@ Three observations keep configurations few, and lose no order:
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -55,7 +56,9 @@ class Outcome:
     start: int = 0
 
 
-_Child = tuple[int, int, int, int]  # done, used, state, operation
+Child = tuple[int, int, int, int]  # done, used, state, operation
+Did = tuple[tuple[int, int], ...]  # operations, and the states after them
+After = tuple[int, int, Did]  # how far it is, done, did
 Group = tuple[Kind, tuple[tuple[int, int], ...]]
 Rank = tuple[float, float]
 
@@ -209,11 +212,16 @@ class Idle:
         return bool(wrong)
 
 
-class Search:
-    """A depth-first search over configurations, which can be done in parts."""
+class DepthFirst(ABC):
+    """A depth-first search over configurations, which can be done in parts.
+
+    A configuration is how far it is (``past``), which required operations are done and which
+    optional ones are used (bits), and a state. ``whole`` is how far an order of all leads.
+    """
+
+    whole: int
 
     def __init__(self, operations: Sequence[Bound], object: Object) -> None:
-        self.line = Timeline.of(operations)
         self.object = object
         self.configurations = 0
         self.idle = Idle(operations, object)
@@ -222,12 +230,28 @@ class Search:
     def _begin(self) -> None:
         self.known: dict[tuple[int, int, int], list[int]] = {}
         self.parents: list[int] = []
-        self.did: list[tuple[tuple[int, int], ...]] = []
-        self.states: list[int] = []
-        self.furthest: tuple[int, list[tuple[int, int]]] = (-1, [])  # (ends past, [(id, done)])
+        self.did: list[Did] = []
+        # how far the furthest are, and these: (id, done, used, state)
+        self.furthest: tuple[int, list[tuple[int, int, int, int]]] = (-1, [])
         self.idle.states.clear()
-        first: list[_Child] = [(0, 0, state, -1) for state in self.object.first]
-        self._open: list[tuple[int, int, Iterator[_Child]]] = [(-1, 0, iter(first))]
+        first: list[Child] = [(0, 0, state, -1) for state in self.object.first]
+        self._open: list[tuple[int, int, Iterator[Child]]] = [(-1, 0, iter(first))]
+
+    @abstractmethod
+    def _at_once(self, past: int, done: int, used: int, state: int, did: Did) -> After:
+        """Do what changes nothing; return how far that leads, what is done, and the steps."""
+
+    @abstractmethod
+    def _next(self, past: int, done: int, used: int, state: int) -> Iterator[Child]:
+        """Yield (done, used, state, operation) for each operation that can be next."""
+
+    @abstractmethod
+    def _waiting(self, past: int, done: int, used: int) -> tuple[int, ...]:
+        """Return the operations of which none leads on from a configuration."""
+
+    def _ends_next(self, past: int) -> int:
+        """Return the operation that ends next; -1 where times say nothing."""
+        return -1
 
     def run(self, deadline: float, budget: int = MOST) -> Outcome | None:
         """Return what was found, or None when ``budget`` configurations were looked at.
@@ -245,7 +269,8 @@ class Search:
                 self._open.pop()
                 continue
             done, used, state, op = child
-            past, done, did = self._at_once(past, done, state, ((op, state),) if op >= 0 else ())
+            did: Did = ((op, state),) if op >= 0 else ()
+            past, done, did = self._at_once(past, done, used, state, did)
             if not self._is_new(past, done, used, state):
                 continue
             self.idle.look(state)
@@ -253,13 +278,12 @@ class Search:
             self.configurations += 1
             self.parents.append(parent)
             self.did.append(did)
-            self.states.append(state)
-            if past == len(self.line.ends):
+            if past == self.whole:
                 return Outcome(self._order(number), self.configurations, past)
             if past >= self.furthest[0]:
                 if past > self.furthest[0]:
                     self.furthest = (past, [])
-                self.furthest[1].append((number, done))
+                self.furthest[1].append((number, done, used, state))
             self._open.append((number, past, self._next(past, done, used, state)))
             if self.configurations % _LOOK == 0 and time.monotonic() > deadline:
                 raise Undecided
@@ -267,9 +291,43 @@ class Search:
                 return None
         return self._failed()
 
-    def _at_once(
-        self, past: int, done: int, state: int, did: tuple[tuple[int, int], ...]
-    ) -> tuple[int, int, tuple[tuple[int, int], ...]]:
+    def _is_new(self, past: int, done: int, used: int, state: int) -> bool:
+        """Remember a configuration; whether no other was there that is at least as good."""
+        known = self.known.setdefault((past, done, state), [])
+        if any(other & used == other for other in known):
+            return False
+        known.append(used)
+        return True
+
+    def _order(self, number: int) -> Did:
+        chain = []
+        while number >= 0:
+            chain.append(self.did[number])
+            number = self.parents[number]
+        return tuple(step for did in reversed(chain) for step in did)
+
+    def _failed(self) -> Outcome:
+        past, found = self.furthest
+        first: dict[int, tuple[int, int, int]] = {}  # by state
+        for number, done, used, state in found:
+            if len(first) < HALTS:
+                first.setdefault(state, (number, done, used))
+        halts = [
+            Halt(state, self._order(number), self._waiting(past, done, used))
+            for state, (number, done, used) in first.items()
+        ]
+        return Outcome(None, self.configurations, past, self._ends_next(past), halts)
+
+
+class Search(DepthFirst):
+    """The search for a linearization; ``past`` is how many ends are past."""
+
+    def __init__(self, operations: Sequence[Bound], object: Object) -> None:
+        self.line = Timeline.of(operations)
+        self.whole = len(self.line.ends)
+        super().__init__(operations, object)
+
+    def _at_once(self, past: int, done: int, used: int, state: int, did: Did) -> After:
         """Do what changes nothing, and go past the ends of what is done."""
         line, idle = self.line, self.idle
         if past == len(line.ends):
@@ -293,16 +351,7 @@ class Search:
             if not groups:
                 return past, done, (*did, *more)
 
-    def _is_new(self, past: int, done: int, used: int, state: int) -> bool:
-        """Remember a configuration; whether no other was there that is at least as good."""
-        known = self.known.setdefault((past, done, state), [])
-        if any(other & used == other for other in known):
-            return False
-        known.append(used)
-        return True
-
-    def _next(self, past: int, done: int, used: int, state: int) -> Iterator[_Child]:
-        """Yield (done, used, state, operation) for each operation that can be next."""
+    def _next(self, past: int, done: int, used: int, state: int) -> Iterator[Child]:
         after = self.object.after
         for optional, kind, members in self.line.choices[past]:
             gone = used if optional else done
@@ -313,22 +362,9 @@ class Search:
                 elif following != state:
                     yield done, used | bit, following, op
 
-    def _order(self, number: int) -> tuple[tuple[int, int], ...]:
-        chain = []
-        while number >= 0:
-            chain.append(self.did[number])
-            number = self.parents[number]
-        return tuple(step for did in reversed(chain) for step in did)
+    def _waiting(self, past: int, done: int, used: int) -> tuple[int, ...]:
+        groups = self.line.required[past]
+        return tuple(op for _, members in groups for bit, op in members if not done & bit)
 
-    def _failed(self) -> Outcome:
-        past, found = self.furthest
-        first: dict[int, tuple[int, int]] = {}  # by state
-        for number, done in found:
-            if len(first) < HALTS:
-                first.setdefault(self.states[number], (number, done))
-        halts = []
-        for number, done in first.values():
-            groups = self.line.required[past]
-            waiting = tuple(op for _, members in groups for bit, op in members if not done & bit)
-            halts.append(Halt(self.states[number], self._order(number), waiting))
-        return Outcome(None, self.configurations, past, self.line.ends[past], halts)
+    def _ends_next(self, past: int) -> int:
+        return self.line.ends[past]

@@ -82,7 +82,7 @@ class _Lane:
 
     @property
     def text(self) -> int:
-        """Where texts begin."""
+        """The column in which texts begin."""
         return self.left + _BAND + _PAD
 
     @property
