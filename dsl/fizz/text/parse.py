@@ -32,6 +32,7 @@ _STATEMENT = frozenset({"RETURN", "PASS", "K_REQUIRE", "IF"})
 def _parser() -> Lark:
     with unnoticed():  # the tables say nothing of a spec
         tables = _tables()
+        before = _time_of(tables)
         parser = Lark(
             _GRAMMAR.read_text(encoding="utf-8"),
             parser="lalr",
@@ -42,7 +43,7 @@ def _parser() -> Lark:
             postlex=Blocks(),
             cache=False if tables is None else str(tables),
         )
-        if tables is not None:
+        if tables is not None and _time_of(tables) != before:
             with suppress(OSError):
                 _digest_file(tables).write_text(_digest(tables))
         return parser
@@ -62,6 +63,11 @@ def _tables() -> Path | None:
         if tables.exists() and not (known.exists() and known.read_text() == _digest(tables)):
             tables.unlink()
     return tables
+
+
+def _time_of(tables: Path | None) -> int:
+    """Return when the tables were written; 0 where there are none."""
+    return tables.stat().st_mtime_ns if tables is not None and tables.exists() else 0
 
 
 def _digest_file(tables: Path) -> Path:
