@@ -212,6 +212,13 @@ def _beside(prop: Property, space: Space, limits: SearchOptions, engine: str = "
     """
     refined = prop.refined
     assert refined is not None
+    if why := by_rule(space.model, refined.model):
+        help = (
+            "Declare the domain with materialize=True: then every value can be taken at any time."
+        )
+        raise RunError(
+            "SW360", f"{prop.name} cannot be decided.", why=f"{why[0].upper()}{why[1:]}.", help=help
+        )
     if limits.max_depth is None:
         limits = replace(limits, max_depth=refined.model.max_depth)
     try:
@@ -221,13 +228,6 @@ def _beside(prop: Property, space: Space, limits: SearchOptions, engine: str = "
         said = f"A liveness property of {name} raises {type(error).__name__}: {error}"
         at = place_of(error, refined.model.sources)
         raise SpecError("SW364", said, at=at) from error
-    if why := by_rule(space.model, refined.model):
-        help = (
-            "Declare the domain with materialize=True: then every value can be taken at any time."
-        )
-        raise RunError(
-            "SW360", f"{prop.name} cannot be decided.", why=f"{why[0].upper()}{why[1:]}.", help=help
-        )
     fields = looked_at(refined.model, space.model, (), refined.seen, constant=True)
     mine, theirs = sights((space, other), fields, (refined.seen, None))
     return _Beside(fields, space, other, (mine, theirs))

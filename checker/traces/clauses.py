@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 
@@ -66,22 +66,7 @@ class Reason:
 
 def to_dict(reason: Reason) -> dict[str, Any]:
     """Return a reason as JSON."""
-    return {
-        "doc": reason.doc,
-        "at": reason.at,
-        "reads": list(reason.reads),
-        "clauses": [
-            {
-                "text": c.text,
-                "truth": c.truth,
-                "values": [list(pair) for pair in c.values],
-                "file": c.file,
-                "line": c.line,
-                "depth": c.depth,
-            }
-            for c in reason.clauses
-        ],
-    }
+    return asdict(reason)
 
 
 def of_dict(data: Mapping[str, Any]) -> Reason:

@@ -27,26 +27,8 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.browser,
     pytest.mark.skipif(FOUND is None, reason="there is no chromium here"),
+    pytest.mark.usefixtures("quiet"),
 ]
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with Browser(tmp_path_factory.mktemp("profile")) as found:
-        yield found
-
-
-@pytest.fixture(autouse=True)
-def quiet(browser: Browser) -> Iterator[None]:
-    """Whatever is done, the console of the browser stays empty."""
-    browser.said.clear()
-    yield
-    assert [] == browser.said
-
-
-@pytest.fixture(scope="module")
-def run() -> Run:
-    return check(INIT_PID, {"BROKERS": 1, "MUTANT": "no_epoch_bump"}, engine="reference")
 
 
 def opened(browser: Browser, folder: Path, data: dict[str, Any], fragment: str = "") -> None:

@@ -71,11 +71,6 @@ def dropped() -> bool:
 
 
 @pytest.fixture(scope="module")
-def run() -> Run:
-    return check(INIT_PID, {"BROKERS": 1, "MUTANT": "no_epoch_bump"}, engine="reference")
-
-
-@pytest.fixture(scope="module")
 def lasso() -> Run:
     return check(INIT_PID, {"CLIENTS": 1, "MUTANT": "weak_send"}, engine="reference")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,12 +11,12 @@ from statewalk import Run, check
 from statewalk.checker.page.data import of_run, of_trace
 from tests.checker.page.browser import FOUND, Browser
 from tests.checker.page.test_in_a_browser import count, opened, sized, text
-from tests.checker.page.test_page import INIT_PID
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.browser,
     pytest.mark.skipif(FOUND is None, reason="there is no chromium here"),
+    pytest.mark.usefixtures("quiet"),
 ]
 
 MANY = """
@@ -44,24 +43,6 @@ deadlock(False)
 def nothing_is_written() -> bool:
     return cells[0].a == 0
 """
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with Browser(tmp_path_factory.mktemp("profile")) as found:
-        yield found
-
-
-@pytest.fixture(autouse=True)
-def quiet(browser: Browser) -> Iterator[None]:
-    browser.said.clear()
-    yield
-    assert [] == browser.said
-
-
-@pytest.fixture(scope="module")
-def run() -> Run:
-    return check(INIT_PID, {"BROKERS": 1, "MUTANT": "no_epoch_bump"}, engine="reference")
 
 
 def test_space_plays_the_steps_and_messages_move(
