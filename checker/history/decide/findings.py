@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from statewalk.checker.history.data import FAIL, History, Ints
+from statewalk.checker.history.data import APPEND, FAIL, History, Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,16 @@ class Scan:
     writes: Ints
     findings: list[Finding]
     lasting: Ints | None = None  # of each row in the order of `codes`, the next that did not fail
+    _of_key: dict[tuple[int, int], tuple[Ints, Ints]] = field(default_factory=dict)
+
+    def of_key(self, t: int, k: int) -> tuple[Ints, Ints]:
+        """Return the operations of a transaction on a key, and those of them that write."""
+        if (t, k) not in self._of_key:
+            first = int(self.first[t])
+            mine = first + np.flatnonzero(self.ops[first : self.first[t + 1], 1] == k)
+            kinds = self.ops[mine, 0]
+            self._of_key[t, k] = mine, mine[(kinds > 0) & (kinds <= APPEND)]
+        return self._of_key[t, k]
 
     def elements(self, row: int) -> Ints:
         """Return the elements that a list read, a row of `reads`, has from others."""

@@ -274,11 +274,9 @@ def _info_in_lists(work: Scan) -> Ints:
 def _internal(work: Scan, code: int, q: int) -> None:
     """One finding of the kernel, named: internal, future-read or non-repeatable."""
     t, k, v = work.at(q)[0], work.ops[q, 1], work.ops[q, 2]
-    first = int(work.first[t])
-    mine = first + np.flatnonzero(work.ops[first : work.first[t + 1], 1] == k)
-    later, before = mine[mine > q], mine[mine < q]
-    what = work.ops[later]
-    later = later[(what[:, 0] >= 1) & (what[:, 0] <= APPEND) & (what[:, 2] == v)]
+    mine, writes = work.of_key(t, k)
+    before = mine[: np.searchsorted(mine, q)]
+    later = writes[(writes > q) & (work.ops[writes, 2] == v)]
     if len(later) and work.ops[q, 0] != LIST:
         work.say(
             "future-read",
