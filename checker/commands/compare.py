@@ -35,8 +35,7 @@ def add_parser(subparsers: Any) -> None:
         "compare",
         help="compare variants of a spec, or two specs",
         description="Say what a variant makes possible, what it forbids, and why: verdicts, "
-        "counterexamples of one tried on the other, behaviours and states of one that the other "
-        "has not.",
+        "counterexamples of one tried on the other, behaviors and states that only one has.",
         epilog="Exit codes: 0 compared, 2 mistake in a spec or the command, 3 something bounded "
         "an answer.",
     )

@@ -187,7 +187,8 @@ def outcome_of(crossing: Crossing, other: Side, names: Sequence[str] = ()) -> It
         kind = "invariant" if trace.of_kind.liveness else "property"
         false = f"{', '.join(broken)} {verb} false" if broken else f"no {kind} is false"
         known = broken or (crossing.differs and crossing.differs[0] == trace.length)
-        ends = "" if known or not crossing.ends else f", but {in_little(crossing.ends)}"
+        shown = crossing.ends and not known
+        ends = f". The state there differs: {in_little(crossing.ends)}" if shown else ""
         all_enabled = f"All its steps are enabled with {other.name} too"
         only = f" on the {crossing.most} ways that were followed" if crossing.most else ""
         yield f"{all_enabled}; at the end {false} there{'' if broken else only}{ends}."
@@ -235,8 +236,9 @@ def _refinements(sheet: Sheet, versus: Versus, base: Side) -> None:
     if len(shown) > _MOST:
         roles = dict.fromkeys(str(owner) for owner, _, _ in versus.fields)
         shown = [f"{len(shown)} fields of {', '.join(roles)}"]
-    sheet.head("Behaviours")
-    sheet.say(f"Seen through {', '.join(shown)}; steps that change none of these are left out.")
+    sheet.head("Behaviors")
+    fields = ", ".join(shown)
+    sheet.say(f"Fields compared: {fields}. Steps that change none of them are stuttering.")
     if versus.apart:
         more = " …" if len(versus.apart) > _MOST else ""
         sheet.say(f"Not compared, as only one has them: {', '.join(versus.apart[:_MOST])}{more}.")
@@ -252,7 +254,7 @@ def _refinement(
     """
     refusal = found.refusal
     if refusal is None:
-        every = "Every behaviour" if found.whole else "So far as was looked, every behaviour"
+        every = "Every behavior" if found.whole else "As far as was searched, every behavior"
         sheet.say(f"{every} of {mine.name} is one of {other.name}.")
         return
     trace = refusal.trace
@@ -265,14 +267,14 @@ def _refinement(
     known = after.refusal.trace if after is not None and after.refusal is not None else None
     if known is not None and _labels(known)[:-1] == _labels(trace)[:-1]:
         sheet.say(
-            f"{mine.name} does what {other.name} {sure}: after the same "
+            f"{mine.name} has a behavior that {other.name} {sure}: after the same "
             f"{plural(trace.length - 1, 'step')}, {label_of(trace, trace.steps[-1])}, which makes "
             f"{in_little(trace.diffs[-1])}."
         )
         return
     sheet.say(
-        f"{mine.name} does what {other.name} {sure}: after {plural(trace.length - 1, 'step')}, "
-        f"{label_of(trace, trace.steps[-1])}."
+        f"{mine.name} has a behavior that {other.name} {sure}: after "
+        f"{plural(trace.length - 1, 'step')}, {label_of(trace, trace.steps[-1])}."
     )
     sheet.trace(trace)
     rows = [[label_of(t, t.steps[0]), _instead(trace, t)] for t in refusal.allowed[:_MOST]]
@@ -286,7 +288,7 @@ def _refinement(
 
 def has_not(refusal: Refusal) -> str:
     """Return the verb of a model that has a step not, as far as is known."""
-    return "has not" if refusal.sure else "was not seen to have"
+    return "does not have" if refusal.sure else "was not seen to have"
 
 
 def _only(sheet: Sheet, only: Only, mine: Side, other: Side, *, whole: bool) -> None:
@@ -294,9 +296,9 @@ def _only(sheet: Sheet, only: Only, mine: Side, other: Side, *, whole: bool) -> 
         return
     sheet.head(f"States of {mine.name} alone")
     sheet.say(
-        f"{plural(only.sights, 'state')} of {mine.name}, seen so, "
-        f"{'is' if only.sights == 1 else 'are'} none {'' if whole else 'that was seen '}of "
-        f"{other.name}. They begin with:"
+        f"{plural(only.sights, 'state')} of {mine.name} {'has' if only.sights == 1 else 'have'} no "
+        f"equal {'in' if whole else 'among those searched of'} {other.name}, by the fields "
+        "compared. The nearest:"
     )
     rows = []
     for trace in only.nearest:

@@ -229,7 +229,7 @@ def _ways(versus: Versus, base: Side, around: Drawings) -> Iterator[dict[str, An
             yield _way(title, (owner, one.trace), (tried, one.followed), said, around)
     for found, owner, tried in ((versus.forth, other, base), (versus.back, base, other)):
         if found.refusal is not None:
-            title = f"{owner.name} does what {tried.name} {has_not(found.refusal)}"
+            title = f"{owner.name} has a behavior that {tried.name} {has_not(found.refusal)}"
             beside = (tried, found.refusal.beside)
             said = _instead(found, tried)
             yield _way(title, (owner, found.refusal.trace), beside, said, around)

@@ -102,7 +102,7 @@ WALKS = (
     ),
     Walk(
         "docs/how-to/compare.md",
-        (Step("statewalk compare toys/transaction_commit", ("34", "288", "Every behaviour of")),),
+        (Step("statewalk compare toys/transaction_commit", ("34", "288", "Every behavior of")),),
     ),
     Walk(
         "docs/how-to/compare.md",

@@ -100,7 +100,7 @@ def test_a_step_with_one_way_to_take_it_is_taken_so_and_said(tmp_path: Path) -> 
     assert ((2, "letter=Letter(stamp=1)"),) == crossing.otherwise
     assert ["Box#0.seen"] == [change.place for change in crossing.ends]
     assert "Step 2 has a different outcome there: letter=Letter(stamp=1)." in text
-    assert "at the end no property is false there, but Box#0.seen 0 → 1." in text
+    assert "no property is false there. The state there differs: Box#0.seen 0 → 1." in text
 
 
 def test_a_defect_that_is_possible_on_the_other_side_too(tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_what_a_bound_cut_is_said(tmp_path: Path) -> None:
     assert not found.whole
     assert versus.forth.refusal is None
     assert not versus.forth.whole
-    assert "So far as was looked" in page_of(found, "again").plain()
+    assert "As far as was searched" in page_of(found, "again").plain()
 
 
 def test_what_bounds_an_answer_is_said_with_the_option(tmp_path: Path) -> None:
@@ -349,7 +349,7 @@ def test_what_is_the_same_everywhere_is_not_told(
     for shown in (capsys.readouterr().out, (tmp_path / "c.md").read_text("utf-8")):
         assert "RULE='none'" in shown
         assert "LIMIT" not in shown
-        assert "Seen through P.inside;" in shown
+        assert "Fields compared: P.inside." in shown
 
 
 def test_nothing_but_what_stays_is_looked_at_all_the_same(tmp_path: Path) -> None:
@@ -423,4 +423,4 @@ def test_a_parameter_is_none_of_the_fields_compared(
     )
 
     main(["compare", str(spec), "--vary", "LIMIT=1,2"])
-    assert "Every behaviour of LIMIT=2 is one of LIMIT=1" in capsys.readouterr().out
+    assert "Every behavior of LIMIT=2 is one of LIMIT=1" in capsys.readouterr().out
