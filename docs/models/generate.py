@@ -6,7 +6,8 @@ What is generated follows a line that says of what, up to its end:
   the command prints, without constants that fill several lines. If the command ends in ``# steps``,
   changes and evidence are left out too. A block with ``$ statewalk replay --steps story.txt`` takes
   the trace in the block before it for the story, and shows where it ends under other constants;
-- ``<!-- configurations: FILE -->``: the table of the configurations of that spec;
+- ``<!-- configurations: FILE -->``: the table of the configurations of that spec; if they are many,
+  a row is a result, with its configurations, and their constants are left out;
 - ``<!-- matrix: FILE``, a table of names of configurations, ``-->``: the same table, with what each
   configuration expects of the property that the column names;
 - ``<!-- compared: MODEL``, a table of titles and options of ``statewalk compare MODEL``, ``-->``:
@@ -62,6 +63,7 @@ ROOT = FOLDER.parents[1]
 _SHORT = {"weak_isr": "weak", "strong_isr": "strong", "no_committed_record_lost": "lost"}
 _ENDS = 44  # letters of a change
 _SPAN = 7  # words of a row that says what the next ones share
+_MANY = 24  # configurations, from which on a table has no constants
 _MARKS = {"b": "begin", "c": "commit"}
 TRACE = r"^(```console\n\$ statewalk (?P<command>check [^\n]*)\n)(?P<old>.*?)^```$"
 Constants = frozenset[tuple[str, Any]]
@@ -236,6 +238,8 @@ def _configurations(spec: str) -> tuple[Configuration, ...]:
 def table(spec: str) -> str:
     """Return the table of a spec's configurations; those that share constants stand together."""
     rows = _configurations(spec)
+    if len(rows) > _MANY:
+        return by_result(rows)
     constants = [Constants(c.constants.items()) for c in rows]
     out = [
         "| configuration | constants | result (steps); states (generated, depth) |",
@@ -286,11 +290,29 @@ def listed(constants: Mapping[str, Any]) -> str:
 def row(configuration: Configuration, shared: Collection[str]) -> str:
     """A row of the table."""
     constants = listed({n: v for n, v in configuration.constants.items() if n not in shared})
+    said, states = result(configuration)
+    return f"| `{configuration.name}` | {constants} | {said}{states and f'; {states}'} |"
+
+
+def by_result(rows: Sequence[Configuration]) -> str:
+    """Return a table of results: of each the configurations and the numbers of their states."""
+    by: dict[str, list[str]] = {"holds": []}
+    for configuration in rows:
+        said, states = result(configuration)
+        by.setdefault(said, []).append(f"`{configuration.name}` {states}".rstrip())
+    ordered = ["holds", *sorted(set(by) - {"holds"})]
+    lines = [f"| {said} | {', '.join(by[said])} |" for said in ordered if by[said]]
+    head = ["| result (steps) | configurations; states (generated, depth) |", "|---|---|"]
+    return "\n".join([*head, *lines])
+
+
+def result(configuration: Configuration) -> tuple[str, str]:
+    """Return what a configuration expects: its verdict, and its numbers if they are given."""
     expect = configuration.expect
     states = None
     if expect is None:
-        said = ""
-    elif expect.verdict == "holds":
+        return "", ""
+    if expect.verdict == "holds":
         said, states = "holds", expect.distinct
         more: dict[str, int | None] = {"generated": expect.generated, "depth": expect.depth}
     else:
@@ -300,10 +322,9 @@ def row(configuration: Configuration, shared: Collection[str]) -> str:
             by.setdefault(lengths[name], []).append(f"`{name}`")
         said = ", ".join(", ".join(names) + (f" ({n})" if n else "") for n, names in by.items())
         states, more = expect.states, {}
-    said += "" if states is None else f"; {states:,}"
+    numbers = "" if states is None else f"{states:,}"
     known = [f"{n:,}" for n in more.values() if n is not None]
-    said += f" ({', '.join(known)})" if known else ""
-    return f"| `{configuration.name}` | {constants} | {said} |"
+    return said, numbers + (f" ({', '.join(known)})" if known else "")
 
 
 def matrix(spec: str, names: str) -> str:

@@ -33,6 +33,7 @@ LOADED_OFTEN = (
     "tables",
 )  # pages with many flows of large models
 CONFIGURED = re.compile(r"^\| `([^`]+)` \|", re.MULTILINE)
+BY_RESULT = re.compile(r"^\| (?:holds|`[^|]*) \| (`[^|]+?) \|$", re.MULTILINE)
 NAMED = re.compile(r"^<!-- matrix: (\S+)\n(.*?)-->", re.MULTILINE | re.DOTALL)
 
 
@@ -74,7 +75,11 @@ def rows() -> set[str]:
     tables = [
         part for text in texts for part in text.split("<!-- ")[1:] if part[:3] in ("con", "cou")
     ]
-    return {name for table in tables for name in CONFIGURED.findall(table)}
+    many = [line for table in tables for line in BY_RESULT.findall(table)]
+    return {
+        *(name for table in tables for name in CONFIGURED.findall(table)),
+        *(name for line in many for name in re.findall(r"`([^`]+)`", line)),
+    }
 
 
 def names(text: str) -> set[str]:
