@@ -24,7 +24,7 @@ from typing import Any
 from statewalk.dsl.binding import binding
 from statewalk.dsl.caches import UNSEEN
 from statewalk.dsl.files import MOST_OF_A_TEXT, opened, read_text
-from statewalk.dsl.source.modules import FILES, Loading
+from statewalk.dsl.source.modules import Loading
 from statewalk.dsl.source.texts import (
     MISSING,
     file_of,
@@ -32,6 +32,7 @@ from statewalk.dsl.source.texts import (
     is_installed,
     is_ours,
     is_program,
+    named_in,
     package_in,
     package_of,
     searching,
@@ -85,18 +86,18 @@ def is_begun_here(frame: FrameType | None) -> bool:
 _NO_DATA = re.compile(r"/(?:proc|sys|dev)/(?!shm/)").match
 _NOTHING = "/dev/null"
 # Modules of Python that read files in C, keep what they read, or find modules in ways of their own.
-_UNTRACED = {
-    "dbm", "shelve", "linecache", "importlib.util", "importlib.machinery", "importlib.abc",
-    "pkgutil", "runpy", "zipimport",
+_UNTRACED = {"dbm", "shelve", "linecache", "importlib", "pkgutil", "runpy", "zipimport"}
+_SYSTEM = {"os", "pathlib", "sys"}
+_UNREPORTED = {
+    "access", "argv", "environ", "exists", "getenv", "getmtime", "getsize", "is_dir", "is_file",
+    "isdir", "isfile", "lexists", "lstat", "readlink", "stat", "stdin",
 }  # fmt: skip
+"""Names in these modules of what Python does not report: the environment, what a file is."""
 _BY_PYTHON = {"numpy", "PyYAML", "pydantic", "pydantic_core"}
 """Compiled packages that open files in Python, where it can be noticed, or none."""
 _REWRITTEN = "a file that it reads and rewrites"
 Stamp = tuple[int, int, int, int]  # device, number, size, time of the last change
 _under_way: list[Reading] = []
-_while_run: dict[str, set[str]] = {}  # module → files opened while it ran, which it does only once
-_unseen_while_run: dict[str, set[str]] = {}  # the same of what else it asked for
-_missing_while_run: dict[str, set[str]] = {}  # the same of modules that it looked for in vain
 _sought: set[str] = set()  # files that the author's code opened, or tried to
 _ABSENT = "no file"  # the digest of one that was not found: it would be read once it is there
 
@@ -148,7 +149,6 @@ class Reading:
     def inputs(self, loading: Loading) -> dict[str, str]:
         """Return files with hashes and packages with versions that a load used, modules aside."""
         modules, packages, unseen = _imported_by(loading)
-        missing = self.missing.union(*(_missing_while_run.get(file, ()) for file in modules))
         unseen = unseen.union(self.unseen, *(_versions(top)[1] for top in self.imported))
         unseen |= self._rewritten()
         files = {os.path.realpath(f) for f in (modules | self.opened.keys()) - self.written}
@@ -168,19 +168,13 @@ class Reading:
             except OSError:  # not there, or not there any more
                 if file in _sought:
                     found[file] = _ABSENT
-        # modules outside the spec's folders are compiled by Python itself, without assertions then
-        python = {"python -O": str(sys.flags.optimize)} if sys.flags.optimize else {}
-        found |= {f"module {name}": _ABSENT for name in missing - loading.by_name.keys()}
-        return found | packages | python | ({UNSEEN: ", ".join(sorted(unseen))} if unseen else {})
+        found |= {f"module {name}": _ABSENT for name in self.missing - loading.by_name.keys()}
+        return found | packages | ({UNSEEN: ", ".join(sorted(unseen))} if unseen else {})
 
     def _rewritten(self) -> set[str]:
         """Say whether a file is not what it was when it was opened first: that content is gone."""
-        found = {file for file, stamp in self.opened.items() if stamp != _stamp(file)}
-        found = {file for file in found if not _NO_DATA(file)}
-        for module, files in _while_run.items():
-            if found & files and module not in FILES:
-                _unseen_while_run.setdefault(module, set()).add(_REWRITTEN)
-        return {_REWRITTEN} if found else set()
+        found = (file for file, stamp in self.opened.items() if stamp != _stamp(file))
+        return {_REWRITTEN} if any(not _NO_DATA(file) for file in found) else set()
 
 
 def _stamp(file: str) -> Stamp | None:
@@ -228,7 +222,7 @@ def _note(event: str, about: tuple[Any, ...]) -> None:
         return  # what an installed module is made of
     if event not in ("open", "import"):
         if by_spec:
-            _note_unseen(event, running)
+            _note_unseen(event)
         return
     path, mode, flags = about if event == "open" else (about[1], "", 0)
     if not isinstance(path, str | bytes | os.PathLike):
@@ -239,23 +233,19 @@ def _note(event: str, about: tuple[Any, ...]) -> None:
     except (OSError, ValueError):  # no current folder, no name of a file
         return
     is_compiled = f"{os.sep}__pycache__{os.sep}" in file
-    is_module = event == "import" or is_compiled or importing
     if is_compiled and event == "open":
         try:
             file = source_from_cache(file)
         except ValueError:
             return
     if by_spec and _NO_DATA(file) and file != _NOTHING:
-        _note_unseen(file, running)
+        _note_unseen(file)
     if by_spec and event == "open" and mode is None and not os.path.isabs(name):
-        _note_unseen("os.open of a relative path", running)  # by a folder that is not told
+        _note_unseen("os.open of a relative path")  # by a folder that is not told
     if importing and (top := package_in(file)):  # by a name that no text may have
         for one in _under_way:
             one.imported.add(top)
         return
-    for module in running:
-        if is_module or module not in FILES:  # a module of a spec runs in each load
-            _while_run.setdefault(os.path.abspath(module), set()).add(file)
     if by_spec:
         _sought.add(os.path.realpath(file))
     made = flags & os.O_TRUNC or (flags & os.O_CREAT and not os.path.exists(file))
@@ -267,13 +257,10 @@ def _note(event: str, about: tuple[Any, ...]) -> None:
             one.opened.setdefault(file, stamp)
 
 
-def _note_unseen(what: str, running: list[str]) -> None:
+def _note_unseen(what: str) -> None:
     """Note that a spec, or a helper that it runs, lists a folder, runs a program and the like."""
     for reading in _under_way:
         reading.unseen.add(what)
-    for module in running:
-        if module not in FILES:
-            _unseen_while_run.setdefault(os.path.abspath(module), set()).add(what)
 
 
 def _note_in_step(event: str, about: tuple[Any, ...], frame: FrameType) -> None:
@@ -310,9 +297,6 @@ def _note_missing(module: str) -> None:
         return
     for one in _under_way:
         one.missing.add(module)
-    for helper in running:
-        if helper not in FILES:
-            _missing_while_run.setdefault(os.path.abspath(helper), set()).add(module)
 
 
 MISSING.append(_note_missing)
@@ -337,9 +321,9 @@ def _imported_by(loading: Loading) -> tuple[set[str], dict[str, str], set[str]]:
             if (file, package) in done or is_installed(file):
                 continue
             done.add((file, package))
-            todo += [(f, "") for f in _while_run.get(os.path.abspath(file), ())]
-            unseen |= _unseen_while_run.get(os.path.abspath(file), set())
-            for name in _imports(file, package) - seen:
+            names, asking = _imports(file, package)
+            unseen |= asking
+            for name in names - seen:
                 seen.add(name)
                 top = name.partition(".")[0]
                 if top in sys.stdlib_module_names:
@@ -348,24 +332,35 @@ def _imported_by(loading: Loading) -> tuple[set[str], dict[str, str], set[str]]:
                 found = file_of(name, loading.folder)
                 if found is not None and not is_installed(str(found)):
                     todo.append((str(found), package_of(found, name)))
-                elif name == top:
+                elif (own := _own_extension(name)) or name == top:
+                    unseen |= own
                     of_top, native = _versions(top)
                     packages |= of_top
                     unseen |= native
     return {file for file, _ in done}, packages, unseen
 
 
-def _imports(file: str, package: str) -> set[str]:
-    """Return the modules, and the packages around them, that a module imports."""
+def _own_extension(name: str) -> set[str]:
+    """Return the name of a compiled module that is not installed: its files are opened in C."""
+    file = getattr(sys.modules.get(name), "__file__", None) or ""
+    return {name} if file.endswith(tuple(EXTENSION_SUFFIXES)) and not is_installed(file) else set()
+
+
+def _imports(file: str, package: str) -> tuple[set[str], set[str]]:
+    """Return the modules, and the packages around them, that a module imports, and what it asks the
+    system without Python telling.
+    """
     if not file.endswith(".py"):
-        return set()
+        return set(), set()
     try:
-        names = imported_modules(read_text(file, most=MOST_OF_A_TEXT), package)
+        text = read_text(file, most=MOST_OF_A_TEXT)
+        names = imported_modules(text, package)
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()
+        return set(), set()
     parts = [name.split(".") for name in names]
     chains = {".".join(p[: i + 1]) for p in parts for i in range(len(p))}
-    return {n for n in chains if not is_ours(n)}
+    asking = named_in(text) & _UNREPORTED if chains & _SYSTEM else set()
+    return {n for n in chains if not is_ours(n)}, asking
 
 
 @lru_cache(maxsize=256)

@@ -148,12 +148,6 @@ def package_of(file: Path, name: str) -> str:
     return name if file.name == "__init__.py" else name.rpartition(".")[0]
 
 
-def lies_with(path: Path, folders: tuple[str, ...]) -> bool:
-    """Return whether a module is its author's own: in `folders`, and not installed there."""
-    inside = any(path.is_relative_to(folder) for folder in folders)
-    return inside and not _is_package(path)
-
-
 def _is_package(path: Path) -> bool:
     if not _INSTALLED.isdisjoint(path.parts):
         return True
@@ -251,6 +245,15 @@ def imported_modules(text: str, package: str) -> list[str]:
                 continue
             names += [full, *(f"{full}.{alias.name}" for alias in node.names)]
     return names
+
+
+@lru_cache(maxsize=256)
+def named_in(text: str) -> frozenset[str]:
+    """Return the names and attributes that a module uses."""
+    nodes = walk(ast.parse(text))
+    return frozenset(
+        getattr(n, "attr", getattr(n, "id", None) or getattr(n, "name", "")) for n in nodes
+    )
 
 
 _NAMES = ("any_of", "maybe")

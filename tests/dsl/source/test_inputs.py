@@ -39,8 +39,7 @@ CASES: dict[str, Case] = {
         "from between import LIMIT", "../away/of_between.py", "LIMIT = 3",
     ),
     "elsewhere by its name": (
-        "import importlib\nLIMIT = importlib.import_module('away' + '2').LIMIT",
-        "../away/away2.py", "LIMIT = 3",
+        "LIMIT = __import__('away' + '2').LIMIT", "../away/away2.py", "LIMIT = 3",
     ),
     "in a function": (
         "LIMIT = 3\ndef later() -> int:\n    from late import N\n    return N",
@@ -157,25 +156,42 @@ def test_a_module_that_is_not_found_belongs_to_it(does: str, folder: Path) -> No
     assert "late.py" in origins()
 
 
-def test_what_a_helper_keeps_belongs_to_each_load(folder: Path) -> None:
-    """What its function read the first time, nobody reads again."""
+def test_a_helper_runs_afresh_in_each_load(folder: Path) -> None:
+    """What it keeps, another load does not see: a count, a cached text, a module."""
     (folder / "data.txt").write_text("3")
+    (folder / "../away/deeper.py").write_text("SEEN = []")
     (folder / "../away/keeps.py").write_text(
-        "import functools\nfrom concurrent.futures import ThreadPoolExecutor\n"
-        "from pathlib import Path\nPOOL = ThreadPoolExecutor()\n"
-        "@functools.cache\ndef limit(name):\n    return int(Path(name).read_text())\n"
-        "def later():\n    return POOL.submit(lambda: int(Path('pool.txt').read_text())).result()"
+        "import functools\nfrom pathlib import Path\nimport deeper\n"
+        "@functools.cache\ndef limit(name):\n    deeper.SEEN.append(name)\n"
+        "    return int(Path(name).read_text()) * len(deeper.SEEN)"
     )
-    (folder / "pool.txt").write_text("3")
     (folder / "spec.py").write_text(SPEC.format("import keeps\nLIMIT = keeps.limit('data.txt')"))
-    first = origins()
-    again = origins()
-    text = "import keeps\nLIMIT = keeps.later()"
-    (folder / "spec.py").write_text(SPEC.format(text))
 
-    assert first == again
-    assert {"data.txt", "pool.txt"} <= origins().keys()
-    sys.modules["keeps"].POOL.shutdown()
+    counts = [check("spec.py", engine="reference").counts.distinct for _ in range(2)]
+    first = origins()
+    (folder / "data.txt").write_text("4")
+
+    assert [4, 4] == counts
+    assert {"data.txt"} == {n for n, digest in origins().items() if digest != first[n]}
+
+
+def test_strings_of_a_helper_s_set_have_one_order(folder: Path) -> None:
+    (folder / "../away/names.py").write_text(
+        "NAMES = list({'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'})"
+    )
+    (folder / "spec.py").write_text("import names\nprint(names.NAMES)\n" + SPEC.format("LIMIT = 1"))
+    load = "from statewalk.dsl.loader import load; load('spec.py')"
+    run = [sys.executable, "-c", load]
+    path = {"PYTHONPATH": "../away"}
+
+    shown = {
+        subprocess.run(
+            run, env={**os.environ, **path, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2", "3")
+    }
+
+    assert len(shown) == 1
 
 
 @pytest.mark.parametrize(
@@ -184,10 +200,17 @@ def test_what_a_helper_keeps_belongs_to_each_load(folder: Path) -> None:
         "import linecache\nLIMIT = len(linecache.getline('data.txt', 1))",
         "from importlib.util import find_spec\nLIMIT = 3 if find_spec('late') is None else 4",
         "import pkgutil\nLIMIT = len([*pkgutil.iter_modules()])",
+        "import os\nLIMIT = int(os.environ.get('LIMIT', 3))",
+        "from pathlib import Path\nLIMIT = 3 if Path('late').exists() else 4",
+        "from os import getenv as ask\nLIMIT = int(ask('LIMIT') or 3)",
+        "import asks\nLIMIT = asks.limit()",
+        "import importlib\nLIMIT = importlib.import_module('of_none').LIMIT",
     ],
 )
 def test_a_way_to_a_module_or_line_that_leaves_no_trace_says_so(does: str, folder: Path) -> None:
     (folder / "spec.py").write_text(SPEC.format(does))
+    (folder / "../away/of_none.py").write_text("LIMIT = 3")
+    (folder / "../away/asks.py").write_text("import sys\ndef limit(): return len(sys.argv)")
 
     assert UNSEEN in origins()
 
