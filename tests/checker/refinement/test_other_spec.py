@@ -195,8 +195,11 @@ deadlock(False)
 """
 
 
-def test_a_lasso_is_repeated_beside_endlessly_many_states(tmp_path: Path) -> None:
+def test_a_lasso_is_repeated_beside_endlessly_many_states(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What the other has become is unknown where it never ends: the replay does."""
+    monkeypatch.setattr("statewalk.checker.refinement.in_a_check._DEEPEST", 200)
     said = "@always\n@eventually\ndef again() -> bool:\n    return box.v == 1\n"
     other, spec = tmp_path / "other.py", tmp_path / "one.py"
     other.write_text(LASSO.format(more="", also="", fair='(fair="weak")', said=said))

@@ -117,7 +117,7 @@ def run(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("engine", ["reference", "native"])
+@pytest.mark.parametrize("engine", [slow("reference"), "native"])
 def test_it_is_told_everywhere(tmp_path: Path, engine: str) -> None:
     copy(tmp_path, EDITS)
     (tmp_path / "spec.py").write_text(SPEC, encoding="utf-8")
@@ -147,7 +147,7 @@ def test_it_needs_a_row(tmp_path: Path) -> None:
     assert "unreachable, but got: 'generated'" in made.stderr
 
 
-@pytest.mark.parametrize("engine", [slow("auto"), "reference", "native"])
+@pytest.mark.parametrize("engine", [slow("auto"), slow("reference"), "native"])
 def test_a_kind_of_property_is_searched_for(tmp_path: Path, engine: str) -> None:
     copy(tmp_path, KIND)
     (tmp_path / "spec.py").write_text(FORBIDDEN, encoding="utf-8")
