@@ -38,7 +38,7 @@ class Files:
         for _ in range(_LOOKS):
             time.sleep(_LOOK)
             now = self._stamps()
-            if now == before and None not in now.values():
+            if now == before and all(now[f] or not self.known.get(f) for f in now):
                 break
             before = now
         found = sorted({*found, *self.saved()})

@@ -126,7 +126,9 @@ def tell(runs: Sequence[Run], file: str) -> None:
         if error is not None:
             files |= files_of_specs() | ({error.span.file} if error.span is not None else set())
     data = {
-        "files": sorted(os.path.abspath(f) for f in files if os.path.exists(f)),
+        "files": sorted(
+            {os.path.abspath(f) for f in files if os.path.isabs(f) or os.path.exists(f)}
+        ),
         "sources": [dict(run.evidence.sources) for run in runs],
         "runs": {name: run.result.to_dict() for name, run in zip(_names(runs), runs, strict=True)},
     }

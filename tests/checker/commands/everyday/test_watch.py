@@ -72,13 +72,17 @@ def said(process: subprocess.Popen[str]) -> str:
 
 
 def test_what_is_saved_is_checked_again(tmp_path: Path) -> None:
-    """A module that it imports, a mistake, and what mends it."""
+    """A module that it imports, a mistake, what mends it, and a file that was not there."""
     limit = tmp_path / "limit.py"
-    limit.write_text("LIMIT = 3\n")
+    limit.write_text(
+        "try:\n    LIMIT = int(open('data.txt').read())\nexcept OSError:\n    LIMIT = 3\n"
+    )
     (tmp_path / "spec.py").write_text(SPEC)
 
     with watching(tmp_path, "check", "spec.py") as process:
         assert said(process).startswith("HOLDS  1 invariant")
+        (tmp_path / "data.txt").write_text("2")
+        assert "saved: data.txt\n" in (now := said(process)) and "states    4 → 3 distinct" in now
         limit.write_text("LIMIT = \n")
         mistaken = said(process)
         assert "saved: limit.py\n" in mistaken
@@ -91,7 +95,7 @@ def test_what_is_saved_is_checked_again(tmp_path: Path) -> None:
 
     assert [
         "verdict   holds → violated",
-        "states    4 → 5 distinct · depth 4 → 5",
+        "states    3 → 5 distinct · 4 → 5 generated · depth 3 → 5",
         "property  small: holds → violated in 4 steps",
         "property  Deadlock: holds → unknown",
         "action    back does not fire any more",
