@@ -102,7 +102,7 @@ class NotTaken:
 class Lasso:
     """An endless behaviour: from ``initial`` (of `Model.initial_states`) the stem, then the cycle.
 
-    Without cycle steps nothing happens any more.
+    Without cycle steps it stutters for ever.
     """
 
     initial: int
@@ -148,7 +148,7 @@ def why_not(
     truth: Mapping[str, Sequence[bool] | NDArray[Any]] | None = None,
 ) -> str:
     """Return why states that return to the one at ``loop`` violate a liveness property no more;
-    empty where they do. The last is that state again; with only that one, nothing happens any more.
+    empty where they do. The last is that state again; with only that one, it stutters.
 
     ``truth`` holds what the `predicates` say in each state, where they are not the model's own.
     """

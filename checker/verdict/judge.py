@@ -30,7 +30,7 @@ class Checked:
 
     ``exploration`` and ``findings`` are those of the search once it is over; of liveness and
     refinements, ``loops`` is the number of the state to which the last step returns (the number of
-    the last state itself: nothing happens any more), ``not_taken`` says in words what is enabled on
+    the last state itself: stuttering), ``not_taken`` says in words what is enabled on
     a cycle and never taken, ``abstract`` how the other model sees a violation, ``compared`` through
     which fields.
 

@@ -129,7 +129,7 @@ def _false_at(trace: Trace) -> int:
 def _never(trace: Trace) -> tuple[Clause, ...]:
     loop = trace.length if trace.loop is None else trace.loop
     if loop == trace.length:
-        return (Clause(f"nothing happens any more after step {loop}"),)
+        return (Clause(f"stuttering for ever after step {loop}"),)
     return (Clause(f"steps {loop + 1} to {trace.length} repeat for ever"),)
 
 

@@ -16,7 +16,7 @@ function depthOf([, attributes]) {
 
 function endOf({ loop, length }) {
   if (loop === null) return null;
-  return h("p.dim", null, loop === length ? "Nothing happens any more." : `The last state is state ${loop} again, and so on for ever.`);
+  return h("p.dim", null, loop === length ? "Stuttering: no further step is taken." : `The last state is state ${loop} again, and so on for ever.`);
 }
 
 // Where everything is with some lanes folded, and with room given to the others.

@@ -1,7 +1,7 @@
 """Requests pass three stages, 1 to 3; after 3, served, a new one may come.
 
 All stages fair: 1 leads to 3, and 2 leads to 3. With the middle stage unfair, a request stops at 2:
-one stage is passed, and nothing happens any more, so length 2 (it comes, it passes), for both.
+one stage is passed, and it stutters, so length 2 (it comes, it passes), for both.
 Nobody has to send a request: that a request comes at all is not promised.
 """
 
