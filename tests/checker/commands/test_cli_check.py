@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from statewalk.checker.cli import main
-from statewalk.checker.machine import watch
 from statewalk.dsl.errors import SpecError
 from tests.places import ROOT
 
@@ -309,15 +308,13 @@ def test_a_time_limit_ends_the_search(capsys: pytest.CaptureFixture[str], tmp_pa
     )  # fmt: skip
 
 
-def test_a_memory_limit_ends_the_search(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(watch, "_GRACE", 60.0)  # else it may end the loading, on a busy machine
+def test_a_memory_limit_ends_the_search(capsys: pytest.CaptureFixture[str]) -> None:
     code, data = check_json(capsys, "counter.py", "--max-memory", "1M")
 
-    assert (3, "bounded", ["bounded: --max-memory"]) == (
-        code, data["verdict"], [w for w in data["warnings"] if w.startswith("bounded")],
-    )  # fmt: skip
+    (said,) = (w for w in data["warnings"] if w.startswith("bounded"))
+    assert (3, "bounded") == (code, data["verdict"])
+    # a busy machine may still load the spec by then
+    assert said in ("bounded: --max-memory", "bounded: --max-memory, in loading the spec")
 
 
 def test_an_optimizing_python_keeps_the_assertions_of_a_spec_and_its_helpers(
