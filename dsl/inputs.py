@@ -359,7 +359,7 @@ def _imports(file: str, package: str) -> tuple[set[str], set[str]]:
         return set(), set()
     parts = [name.split(".") for name in names]
     chains = {".".join(p[: i + 1]) for p in parts for i in range(len(p))}
-    asking = named_in(text) & _UNREPORTED if chains & _SYSTEM else set()
+    asking = _UNREPORTED & named_in(text) if chains & _SYSTEM else set()
     return {n for n in chains if not is_ours(n)}, asking
 
 

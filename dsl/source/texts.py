@@ -250,10 +250,15 @@ def imported_modules(text: str, package: str) -> list[str]:
 @lru_cache(maxsize=256)
 def named_in(text: str) -> frozenset[str]:
     """Return the names and attributes that a module uses."""
-    nodes = walk(ast.parse(text))
-    return frozenset(
-        getattr(n, "attr", getattr(n, "id", None) or getattr(n, "name", "")) for n in nodes
-    )
+    found: set[str] = set()
+    for node in walk(ast.parse(text)):
+        if isinstance(node, ast.Attribute):
+            found.add(node.attr)
+        elif isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.alias):
+            found.add(node.name)
+    return frozenset(found)
 
 
 _NAMES = ("any_of", "maybe")
