@@ -146,6 +146,7 @@ def _line(row: Row) -> str:
         outside = "violated" if row.group == "tlaplus" else found
     else:
         outside, found = _text(row.counts), _text(_ours(row))
+    found = "equal" if found == outside else found
     said = [REMARKS[remark].format(**row.counts) for remark in row.remarks]
     said += ["and liveness"] * row.liveness
     spec = f"[{row.spec.rpartition('/')[2]}](../../{row.spec})"

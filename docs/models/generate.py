@@ -62,6 +62,7 @@ FOLDER = Path(__file__).parent
 ROOT = FOLDER.parents[1]
 _SHORT = {"weak_isr": "weak", "strong_isr": "strong", "no_committed_record_lost": "lost"}
 _ENDS = 44  # letters of a change
+_LINES = 36  # of a diagram, beyond which its changes have no values
 _SPAN = 7  # words of a row that says what the next ones share
 _MANY = 24  # configurations, from which on a table has no constants
 _MARKS = {"b": "begin", "c": "commit"}
@@ -463,7 +464,14 @@ def flow(spec: str, config: str, steps: str) -> str:
     guided = follow(load(ROOT / spec, dict(constants)), read_steps(steps))
     assert guided.failed is None, guided.why
     lines = export_trace(guided.trace(), "mermaid").splitlines()
-    return "\n".join(line for line in lines if not line.startswith("  %%"))
+    lines = [line for line in lines if not line.startswith("  %%")]
+    return "\n".join(map(places, lines) if len(lines) > _LINES else lines)
+
+
+def places(line: str) -> str:
+    """A line of a long diagram: of what is added or dropped only the place."""
+    changes = line.split("<br/>")
+    return "<br/>".join(c if "~ " in c else c.partition(" = ")[0] for c in changes)
 
 
 if __name__ == "__main__":
