@@ -6,8 +6,9 @@ What is generated follows a line that says of what, up to its end:
   the command prints, without constants that fill several lines. If the command ends in ``# steps``,
   changes and evidence are left out too. A block with ``$ statewalk replay --steps story.txt`` takes
   the trace in the block before it for the story, and shows where it ends under other constants;
-- ``<!-- configurations: FILE -->``: the table of the configurations of that spec; if they are many,
-  a row is a result, with its configurations, and their constants are left out;
+- ``<!-- configurations: FILE -->``: the table of the configurations of that spec, or of those with
+  a prefix: ``FILE PREFIX``; if they are many, a row is a result, with its configurations, and their
+  constants are left out;
 - ``<!-- matrix: FILE``, a table of names of configurations, ``-->``: the same table, with what each
   configuration expects of the property that the column names;
 - ``<!-- compared: MODEL``, a table of titles and options of ``statewalk compare MODEL``, ``-->``:
@@ -66,6 +67,7 @@ _LINES = 36  # of a diagram, beyond which its changes have no values
 _SPAN = 7  # words of a row that says what the next ones share
 _MANY = 24  # configurations, from which on a table has no constants
 _MARKS = {"b": "begin", "c": "commit"}
+_ELSEWHERE = ("diskless",)  # prefixes of configurations that have a page of their own
 TRACE = r"^(```console\n\$ statewalk (?P<command>check [^\n]*)\n)(?P<old>.*?)^```$"
 Constants = frozenset[tuple[str, Any]]
 Group = tuple[Constants, list[int]]
@@ -78,7 +80,7 @@ ROWS = r"(?P<old>.*?\n)(?=\n|\Z)"
 KINDS = {
     "traces": TRACE,
     "stories": STORY,
-    "configurations": rf"^(<!-- configurations: (?P<spec>\S+) -->\n\n){ROWS}",
+    "configurations": rf"^(<!-- configurations: (?P<spec>\S+)(?P<prefix> \S+)? -->\n\n){ROWS}",
     "matrices": rf"^(<!-- matrix: (?P<spec>\S+)\n(?P<of>.*?)-->\n\n){ROWS}",
     "comparisons": rf"^(<!-- compared: (?P<spec>\S+)\n(?P<of>.*?)-->\n\n){ROWS}",
     "counts": rf"^(<!-- counts: kafka/replication -->\n\n){ROWS}",
@@ -106,7 +108,7 @@ def part(kind: str, page: str, m: re.Match[str]) -> str:
             told = re.findall(TRACE, page[: m.start()], re.MULTILINE | re.DOTALL)[-1][-1]
             return f"{m[1]}{story(m['command'], told)}\n```"
         case "configurations":
-            return f"{m[1]}{table(m['spec'])}\n"
+            return f"{m[1]}{table(m['spec'], (m['prefix'] or '').strip())}\n"
         case "matrices":
             return f"{m[1]}{matrix(m['spec'], m['of'])}\n"
         case "comparisons":
@@ -236,9 +238,11 @@ def _configurations(spec: str) -> tuple[Configuration, ...]:
     return tuple(declared_within(ROOT / spec).declared.configurations)
 
 
-def table(spec: str) -> str:
+def table(spec: str, prefix: str = "") -> str:
     """Return the table of a spec's configurations; those that share constants stand together."""
-    rows = _configurations(spec)
+    rows = [c for c in _configurations(spec) if c.name.startswith(prefix)]
+    if not prefix:
+        rows = [c for c in rows if not c.name.startswith(_ELSEWHERE)]
     if len(rows) > _MANY:
         return by_result(rows)
     constants = [Constants(c.constants.items()) for c in rows]

@@ -15,6 +15,8 @@ Who takes part is told in `parties`, and who holds what:
 - producers (`producer`): instances of one application, of which the last is no zombie; each has its
   producer id and epoch, and the transaction it is in;
 - consumers of both isolation levels (`consumer`), where there are any;
+- brokers that take batches, and diskless coordinators that order them (`diskless`), in place of
+  leaders, where topics are diskless;
 - a database (`two_phase`), where the application commits to one, too;
 - history, for properties: which transactions were decided how, and what producers were told.
 
@@ -27,10 +29,12 @@ the last stable offset and the marker that closes each batch. Consumer groups ar
 """
 
 from statewalk import always, config, eventually, exists, leads_to, old, on_step, pairs, terminal
+from statewalk.models.kafka.exactly_once_diskless import ROWS as DISKLESS_ROWS
 from statewalk.models.kafka.exactly_once_larger import LARGER
 from statewalk.models.kafka.exactly_once_rows import ROWS
 from statewalk.models.kafka.metadata import DECIDED
 from statewalk.models.kafka.parties.consumer import read_committed, read_uncommitted
+from statewalk.models.kafka.parties.diskless_settings import BARRIER, DISKLESS
 from statewalk.models.kafka.parties.ending import (
     Coordinator,
     ProducerId,
@@ -183,6 +187,25 @@ if CONSUMERS:
         )
 
 
+if DISKLESS:
+
+    @always
+    def ends_at_once() -> bool:
+        """A transaction has its markers in all its partitions, or in none of them."""
+        return all(
+            len(c.unmarked & c.metadata.partitions) in (0, len(c.metadata.partitions))
+            for c in coordinators
+            if c.metadata.state in DECIDED
+        )
+
+    if BARRIER == "before_marker":
+
+        @always
+        def barrier_never_waits() -> bool:
+            """Each batch of a transaction has its offset when its commit is decided."""
+            return not any(c.awaited and c.metadata.state == "PrepareCommit" for c in coordinators)
+
+
 # -- safety: what producers are told -------------------------------------------------------------
 @always
 def end_txn_answers_truthfully() -> bool:
@@ -333,6 +356,25 @@ if CONSUMERS:
         )
 
 
+if DISKLESS and CONSUMERS:
+
+    def read_by_one(txn: int) -> int:
+        """Return how many records of a transaction the first of those consumers has."""
+        return sum(
+            isinstance(batch, Batch) and batch.txn == txn and read_committed[0].has_read(p, offset)
+            for p in partitions
+            for offset, batch in enumerate(p.log)
+        )
+
+    @exists
+    def committed_was_read() -> bool:
+        return any(read_by_one(txn) > 0 for txn in history.committed)
+
+    @exists
+    def committed_was_read_whole() -> bool:
+        return any(read_by_one(txn) == RECORDS for txn in history.committed)
+
+
 if PRODUCERS > 1 and (ZOMBIES or DELAYED_PRODUCE):
 
     @exists
@@ -352,11 +394,22 @@ if VARIANT == "kip939" and MAX_EPOCH <= 2:
         )
 
 
+if BARRIER == "before_decision" and TXN_TIMEOUTS:
+
+    @exists
+    def timed_out_at_the_barrier() -> bool:
+        """What was to be committed, and waited, is aborted."""
+        return any(
+            producers[c.owner].state == "Committing" and c.metadata.state == "PrepareAbort"
+            for c in coordinators
+        )
+
+
 @exists
 def last_txn_begun() -> bool:
     return history.begun == TXNS
 
 
 # -- configurations ------------------------------------------------------------------------------
-for name, expect, constants in (*ROWS, *LARGER):
+for name, expect, constants in (*ROWS, *LARGER, *DISKLESS_ROWS):
     config(name, expect=expect, **constants)

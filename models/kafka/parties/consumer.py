@@ -10,6 +10,7 @@ Names of classes and methods are of Kafka 4.0.
 from typing import Literal
 
 from statewalk import Record, Role, action, any_of
+from statewalk.models.kafka.parties.diskless_settings import FETCH
 from statewalk.models.kafka.parties.leader import Batch, Marker, Partition, partitions
 from statewalk.models.kafka.parties.proposals import CONSUMERS, PARTITIONS
 
@@ -44,7 +45,7 @@ class Consumer(Role):
         """KafkaConsumer.poll. A fetch has a largest size: it may end anywhere."""
         begin = self.positions[partition.index]
         end = any_of(range(begin + 1, limit(partition, self.isolation) + 1))
-        aborted = aborted_index(partition, begin, end) if self.isolation == "read_committed" else []
+        aborted = aborted_below(partition, begin, end) if self.isolation == "read_committed" else []
         self.returned |= {
             Place(partition.index, offset)
             for offset in range(begin, end)
@@ -66,6 +67,14 @@ class Consumer(Role):
 def limit(partition: Partition, isolation: Isolation) -> int:
     """UnifiedLog.read, FetchIsolation: where a fetch ends at the latest."""
     return partition.last_stable_offset() if isolation == "read_committed" else len(partition.log)
+
+
+def aborted_below(partition: Partition, begin: int, end: int) -> list[AbortedTxn]:
+    """KIP-1164: a broker may know less of the log than who said where it is stable."""
+    if FETCH == "one_state":
+        return aborted_index(partition, begin, end)
+    known = any_of(range(end, len(partition.log) + 1))
+    return [txn for txn in aborted_index(partition, begin, end) if txn.last < known]
 
 
 def aborted_index(partition: Partition, begin: int, end: int) -> list[AbortedTxn]:

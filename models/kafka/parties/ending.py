@@ -13,6 +13,7 @@ the pending state between an append and its commit (part 2), expiration of ids, 
 from statewalk import Record, Role, State, action, any_of, replace, require
 from statewalk.models.kafka.common import PidSource, TxnState
 from statewalk.models.kafka.metadata import DECIDED, Metadata
+from statewalk.models.kafka.parties.diskless_settings import BARRIER
 from statewalk.models.kafka.parties.proposals import (
     DATABASE,
     DELAYED_ENDS,
@@ -54,6 +55,13 @@ class Answer(Record):
     id: ProducerId | None = None  # that the producer is to use from now on
 
 
+class Taken(Record):
+    """A batch that a broker has taken, and that has no offset yet (KIP-1164)."""
+
+    id: ProducerId
+    number: int
+
+
 class WriteMarker(Record):
     """The coordinator's request to the leaders of a transaction's partitions: WriteTxnMarkers."""
 
@@ -84,6 +92,7 @@ class Coordinator(Role):
     epoch: int = 0  # of the coordinator
     fence_failed: bool = False  # the epoch in the cache is above that in the log
     inbox: set[EndTxn] = set()  # requests that were repeated meanwhile
+    awaited: frozenset[Taken] = frozenset()  # what the commit barrier of KIP-1164 waits for
     txn: int = 0  # history: which transaction is ongoing
     owner: int  # history: the producer that was the last to be given an id
 
@@ -126,6 +135,8 @@ class Coordinator(Role):
         if not repeated and not self.is_next_to_end(request.id):
             return Answer(mismatch(request.id, self.expected()))
         if now.state == "Ongoing":
+            if BARRIER == "before_decision" and request.commit and self.awaited:
+                return Answer("ConcurrentTransactions")
             return self.decide(request)
         if now.state in DECIDED:
             same = request.commit == (now.state == "PrepareCommit")
@@ -194,6 +205,8 @@ class Coordinator(Role):
             self.next_epoch = -1
         self.metadata = done
         self.txn = 0
+        if BARRIER != "none":
+            self.awaited = frozenset()
 
     @action(fair="weak")
     def complete(self) -> None:

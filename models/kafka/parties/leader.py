@@ -9,7 +9,9 @@ shortened, and there is one replica: part 2 and `replication` are about those.
 """
 
 from statewalk import Auxiliary, Record, Role, action, any_of, replace, require
+from statewalk.models.kafka.parties.diskless_settings import DISKLESS
 from statewalk.models.kafka.parties.ending import (
+    Coordinator,
     ProducerId,
     WriteMarker,
     coordinator_of,
@@ -98,7 +100,7 @@ class Partition(Role):
 
     # -- batches
 
-    if DELAYED_PRODUCE:
+    if DELAYED_PRODUCE and not DISKLESS:
 
         @action(fair="weak")
         def receive_produce(self) -> None:
@@ -196,16 +198,22 @@ class Partition(Role):
 
     # -- markers
 
-    @action(fair="weak")
-    def receive_marker(self) -> None:
-        """KafkaApis.handleWriteTxnMarkersRequest, and TransactionMarkerRequestCompletionHandler.
+    if not DISKLESS:
 
-        A marker that is lost is one that is not yet sent: TransactionMarkerChannelManager goes on.
-        """
-        coordinator = any_of(coordinators)
-        require(self.index in coordinator.unmarked)
+        @action(fair="weak")
+        def receive_marker(self) -> None:
+            """KafkaApis.handleWriteTxnMarkersRequest.
+
+            One that is lost is one not yet sent: TransactionMarkerChannelManager goes on.
+            """
+            coordinator = any_of(coordinators)
+            require(self.index in coordinator.unmarked)
+            require(self.takes(coordinator.marker()))
+            self.take_marker(coordinator)
+
+    def take_marker(self, coordinator: Coordinator) -> None:
+        """TransactionMarkerRequestCompletionHandler has the answer, unless it is lost."""
         marker = coordinator.marker()
-        require(self.takes(marker))
         self.apply(marker)
         if not lost_ack.happens():
             coordinator.unmarked -= {self.index}

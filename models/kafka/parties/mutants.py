@@ -14,6 +14,7 @@ from statewalk.models.kafka.parties.consumer import (
     is_within,
     limit,
 )
+from statewalk.models.kafka.parties.diskless import has_to_be_awaited
 from statewalk.models.kafka.parties.ending import (
     Coordinator,
     EndTxn,
@@ -144,3 +145,10 @@ def no_aborted_index(partition: Partition, begin: int, end: int) -> list[Aborted
 def aborted_ids_stay(txn: AbortedTxn, pid: int, offset: int) -> bool:
     """An abort marker does not end what is hidden of its producer id."""
     return txn.pid == pid and txn.first <= offset
+
+
+# -- KIP-1164 ------------------------------------------------------------------------------------
+@mutant(has_to_be_awaited)
+def barrier_awaits_repeats(batch: Batch) -> bool:
+    """The commit barrier also waits for a repeated batch that has its offset."""
+    return True

@@ -9,8 +9,10 @@ Names of classes and methods are of the Java client, Kafka 4.0.
 
 from typing import Literal
 
-from statewalk import Role, action, require
+from statewalk import Role, action, any_of, require
 from statewalk.models.kafka.metadata import DECIDED
+from statewalk.models.kafka.parties.diskless import brokers, is_uploaded
+from statewalk.models.kafka.parties.diskless_settings import BARRIER, DISKLESS
 from statewalk.models.kafka.parties.ending import (
     Answer,
     Coordinator,
@@ -47,6 +49,7 @@ from statewalk.models.kafka.parties.proposals import (
 # Where an EndTxn may have to be sent again.
 REPEATS = (
     EAGER_BEGIN
+    or BARRIER == "before_decision"
     or VARIANT == "kip939"
     or PRODUCERS + LOST_RESPONSES + DELAYED_ENDS + TXN_TIMEOUTS > 1
 )
@@ -156,6 +159,8 @@ class Producer(Role):
         self.sent += 1
         if DELAYED_PRODUCE:
             partition.inbox.add(batch)
+        elif DISKLESS:
+            any_of(brokers).take(batch)
         else:
             partition.produce(batch)
 
@@ -167,9 +172,13 @@ class Producer(Role):
         return sequence
 
     def acknowledged(self) -> bool:
-        """Every batch of the transaction is in a log, and the producer knows."""
+        """Every batch of the transaction is in a log, and the producer knows.
+
+        KIP-1164: or in an object store, if that were enough.
+        """
         return all(
-            any(
+            is_uploaded(self.txn, number)
+            or any(
                 isinstance(e, Batch) and e.txn == self.txn and e.number == number
                 for e in partitions[number % PARTITIONS].log
             )

@@ -41,6 +41,9 @@ GUARD: Constant[Literal["none", "state", "token", "fused"]] = "token"
 # above it (KAFKA-19446); above it, or applied already (KAFKA-19999).
 MARKERS: Constant[Literal["at_least", "above", "above_or_applied"]] = "above_or_applied"
 DATABASE: Constant[bool] = False  # the application commits to a database, too
+# Who orders the records of a partition: its leader, or the diskless coordinator (KIP-1164); what
+# that proposal has left open is in `diskless_settings`.
+TOPICS: Constant[Literal["classic", "diskless"]] = "classic"
 
 # -- what may happen -----------------------------------------------------------------------------
 DELAYED_PRODUCE: Constant[bool] = True  # a batch may arrive long after its producer gave it up
