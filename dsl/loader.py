@@ -15,6 +15,7 @@ from statewalk.dsl.assemble.build import (
     make_fields,
     make_instances,
     make_leads,
+    make_pictures,
     make_property,
     named_choices,
     property_kind,
@@ -180,7 +181,7 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
     if model.check_deadlock and not model.terminal and not model.actions:
         if not any(f.marked("action") for f in tree.functions):
             raise _without_action(path, model.dialect)
-    model.outside = _outside(loading)
+    model.outside, model.pictures = _outside(loading), tuple(make_pictures(tree))
     return model
 
 

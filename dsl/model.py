@@ -97,6 +97,16 @@ class Property(OfKind):
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A picture of states that a spec declares: ``draw`` returns a part of `dsl.words.draw`."""
+
+    name: str
+    draw: Callable[[], Any]
+    span: Span | None = None
+    doc: str = ""
+
+
+@dataclass(frozen=True)
 class Refined:
     """The model that another refines. ``seen`` gives, in a state of that one, values by the names
     of this one's fields; None: fields of equal names are looked at.
@@ -171,6 +181,7 @@ class Model:
     constraints: tuple[Property, ...] = ()
     step_constraints: tuple[Property, ...] = ()
     terminal: tuple[Property, ...] = ()
+    pictures: tuple[Picture, ...] = ()
     fields: Mapping[tuple[str, str], FieldInfo] = field(default_factory=dict)
     fixed: State = field(default_factory=dict)
     configurations: tuple[Configuration, ...] = ()

@@ -23,6 +23,7 @@ from statewalk.dsl.declared import Expectation, Fairness
 from statewalk.dsl.state.roles import Role, State
 from statewalk.dsl.values.records import Bag, Message, Record, replace
 from statewalk.dsl.view import Disabled
+from statewalk.dsl.words import draw
 from statewalk.dsl.words.constants import config, holds, violates
 from statewalk.dsl.words.declare import (
     Auxiliary,
@@ -52,6 +53,7 @@ from statewalk.dsl.words.declare import (
     oneof,
     pairs,
     parallel,
+    picture,
     refines,
     require,
     serial,
@@ -84,9 +86,9 @@ if TYPE_CHECKING:
 __all__ = [
     "Auxiliary", "Bag", "Constant", "Disabled", "Ephemeral", "Expectation", "Fairness", "Flow",
     "Message", "Record", "Role", "State", "action", "always", "any_of", "atomic", "config",
-    "constraint", "crash", "crashes", "deadlock", "enabled", "end", "eventually", "exists",
+    "constraint", "crash", "crashes", "deadlock", "draw", "enabled", "end", "eventually", "exists",
     "holds", "init", "instances", "interrupt", "leads_to", "maybe", "mutant", "named",
-    "next_steps", "old", "on_step", "oneof", "pairs", "parallel", "refines", "replace",
+    "next_steps", "old", "on_step", "oneof", "pairs", "parallel", "picture", "refines", "replace",
     "require", "serial", "symmetric_values", "terminal", "threads", "unreachable", "until",
     "violates",
 ]  # fmt: skip

@@ -14,7 +14,9 @@ from statewalk import (
     always,
     any_of,
     deadlock,
+    draw,
     pairs,
+    picture,
     require,
 )
 
@@ -180,4 +182,22 @@ def committed_agree() -> bool:
     return all(
         a.log[: min(a.commit, b.commit)] == b.log[: min(a.commit, b.commit)]
         for a, b in pairs(servers)
+    )
+
+
+@picture
+def logs() -> draw.Part:
+    """Entries have the color of their term; those with a strong edge are committed."""
+    return draw.grid(
+        *(
+            [
+                draw.token(server.role, color=server.term, strong=server.role == "leader"),
+                server,
+                *(
+                    draw.box(f"term {term}", color=term, strong=at < server.commit)
+                    for at, term in enumerate(server.log)
+                ),
+            ]
+            for server in servers
+        )
     )

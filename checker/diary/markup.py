@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
@@ -51,10 +51,10 @@ _STYLES = (
 
 def to_html(played: Played) -> str:
     """Return the body of an entry's page."""
-    return str(markdown(played.traces).render(played.text))
+    return str(markdown({**played.traces, **played.pictures}).render(played.text))
 
 
-def markdown(traces: dict[int, Trace], link: Link | None = None) -> MarkdownIt:
+def markdown(traces: Mapping[int, Trace | str], link: Link | None = None) -> MarkdownIt:
     """CommonMark with tables; folds and comments of ours are the only raw HTML."""
     made = MarkdownIt("commonmark", {"html": False}).enable("table")
     made.block.ruler.before("html_block", "fold", _fold, {"alt": ["paragraph"]})
@@ -135,12 +135,13 @@ def _link(link: Link, tokens: Sequence[Token], at: int, *_: object) -> str:
     return "<a>" if target is None else f'<a href="{escape(target)}">'
 
 
-def _fence(traces: dict[int, Trace], tokens: Sequence[Token], at: int, *_: object) -> str:
+def _fence(traces: Mapping[int, Trace | str], tokens: Sequence[Token], at: int, *_: object) -> str:
     token = tokens[at]
     language, name = f"{token.info.strip()} ".split(" ", 1)
     name = name.strip().removesuffix("+").strip()
     if token.map and token.map[0] in traces:
-        return drawn(traces[token.map[0]])
+        found = traces[token.map[0]]
+        return _painted(found, token.content) if isinstance(found, str) else drawn(found)
     if language == "mermaid" and (picture := picture_of(token.content)):
         return picture
     if language == "console":
@@ -185,6 +186,13 @@ def _line(line: str) -> str:
         if pattern.search(line):
             return f'<span class="{style}">{escape(line)}</span>'
     return escape(line)
+
+
+def _painted(svg: str, text: str) -> str:
+    """Return a picture of a state on paper of its own, as pages have no place for its style."""
+    plain = re.sub(r"<style>.*?</style>\n?", "", svg, flags=re.DOTALL)
+    fold = f"<details><summary>The same as text</summary><pre>{escape(text)}</pre></details>"
+    return f'<figure class="drawn">{plain}{fold}</figure>\n'
 
 
 def drawn(trace: Trace) -> str:

@@ -21,7 +21,16 @@ from pathlib import Path
 from textwrap import dedent, indent
 from typing import TYPE_CHECKING
 
-from statewalk.checker.diary.entry import NAMED, PROMPT, Cell, Entry, copy_pinned, split, words_of
+from statewalk.checker.diary.entry import (
+    NAMED,
+    PROMPT,
+    Cell,
+    Entry,
+    copy_pinned,
+    split,
+    text_of,
+    words_of,
+)
 from statewalk.checker.library import library_folder
 from statewalk.checker.traces.reading import load_trace
 from statewalk.dsl.errors import RunError
@@ -40,6 +49,7 @@ _PLACES = re.compile(r"(\bmodels/\S+\.py):\d+")  # in the library, where lines m
 _LAST = re.compile(r" · levels \S+$")  # goes to the next line where a time is long
 _PROGRESS = re.compile(r"^\d\d:\d\d:\d\d .*\n", re.MULTILINE)
 _LEFT_OUT = "…"
+_DRAWN = "picture.svg"
 _DEEPEST = 20  # indentation of lines that are shown without theirs
 _GREP = re.compile(r"^-(E|A\d{1,9})$")
 _COUNT = re.compile(r"^-\d{1,9}$")
@@ -52,6 +62,7 @@ class Played:
     entry: Entry
     text: str
     traces: dict[int, Trace] = field(default_factory=dict)  # by line of the fence, from 0
+    pictures: dict[int, str] = field(default_factory=dict)  # the same of pictures, as SVG
     wrong: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -96,7 +107,11 @@ def play(entry: Entry, run: Execute = execute) -> Played:
             else:
                 fresh = _output(entry, cell.name, here, run)
                 traced = here / cell.name.split()[2]
-                if traced.name.endswith(".trace.json") and traced.exists():
+                if "--format picture" in cell.name:
+                    drawn = run([*words_of(entry.path, cell.name), "--out", _DRAWN], here)
+                    if (here / _DRAWN).is_file() and not drawn:
+                        played.pictures[cell.first - 1 + moved] = text_of(here / _DRAWN)
+                elif traced.name.endswith(".trace.json") and traced.exists():
                     played.traces[cell.first - 1 + moved] = load_trace(traced)
             at = cell.first + moved
             lines[at : at + len(cell.lines)] = fresh

@@ -21,6 +21,7 @@ from statewalk.checker.report.page import Page
 from statewalk.checker.report.runs import evidence_of
 from statewalk.checker.report.trace import add_abstract
 from statewalk.checker.states.shortening import place, text_of
+from statewalk.checker.traces.exports.drawn import pictures_of
 from statewalk.checker.traces.exports.lanes import drawing
 from statewalk.checker.traces.exports.sequence import to_mermaid
 from statewalk.checker.traces.file import to_dict
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from statewalk.checker.traces.trace import Trace, TraceStep
     from statewalk.checker.verdict.run import PropertyResult, Run
     from statewalk.dsl.model import Model, Property
+    from statewalk.dsl.view import State
 
 
 FORMAT, VERSION = "statewalk-page", 1
@@ -123,8 +125,23 @@ def of_path(trace: Trace, around: Around | None = None) -> dict[str, Any]:
         "lanes": drawing(trace),
         "mermaid": to_mermaid(trace),
         **fair_in(trace, states),
+        **_pictures(trace, states),
         "places": [(file, first) for ran in lines for file, first, _ in ran],
     }
+
+
+def _pictures(trace: Trace, states: Sequence[State]) -> dict[str, Any]:
+    """Return the pictures that the spec declares, of each state."""
+    model = trace.model
+    if model is None or not model.pictures or not states:
+        return {}
+    try:
+        with within(trace.spec, "drawing pictures", _ENDLESS):
+            return {"pictures": pictures_of(model, states)}
+    except CutShort:
+        error = {"error": f"The pictures take longer than {_ENDLESS:.0f} seconds."}
+        late = {"name": "pictures", "doc": "", "drawings": [error], "at": [0] * len(states)}
+        return {"pictures": [late]}
 
 
 def told(trace: Trace, step: TraceStep, changes: Sequence[Change]) -> dict[str, Any]:

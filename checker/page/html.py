@@ -50,6 +50,7 @@ SCRIPTS = (
     "compared",
     "cycle",
     "graph",
+    "picture",
     "controls",
     "play",
     "share",
@@ -61,7 +62,7 @@ SCRIPTS = (
     "app",
     "start",
 )
-STYLES = ("colours", "page", "band", "parts", "lanes", "graph", "live")
+STYLES = ("colours", "page", "band", "parts", "lanes", "graph", "picture", "live")
 _UNTRUSTED = (
     "<p><small>Is there nothing above? Trust this notebook or run the cell; "
     "save(FILE) writes the page.</small></p>"

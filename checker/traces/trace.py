@@ -159,7 +159,9 @@ class Trace(OfKind):
     @cached_property
     def states(self) -> tuple[TraceState, ...]:
         """The states as they are to be looked at: ``trace.states[2]["Client#0.inbox"]``."""
-        return tuple(TraceState(at, found, self.names) for at, found in enumerate(self.contents))
+        return tuple(
+            TraceState(at, found, self.names, self) for at, found in enumerate(self.contents)
+        )
 
     @cached_property
     def diffs(self) -> tuple[tuple[Change, ...], ...]:
@@ -358,8 +360,11 @@ _LEFT = ' style="text-align: left"'  # notebooks align cells themselves
 class TraceState(Mapping[str, Any]):
     """A state by the names of its fields, as reports show them: ``state["Client#0.inbox"]``."""
 
-    def __init__(self, at: int, content: Content, names: Mapping[str, str]) -> None:
+    def __init__(
+        self, at: int, content: Content, names: Mapping[str, str], trace: Trace | None = None
+    ) -> None:
         self.at = at
+        self._trace = trace
         self._fields = {show_field(path, names): value for path, value in content.items()}
 
     def __getitem__(self, name: str) -> Any:
@@ -384,7 +389,8 @@ class TraceState(Mapping[str, Any]):
             f"<td{_LEFT}><code>{_safe(text_of(value))}</code></td></tr>"
             for name, value in self.items()
         )
-        return f"<p>state {self.at}</p><table>{rows}</table>"
+        drawn = named(_NOTEBOOK, "pictures_at")(self._trace, self.at) if self._trace else ""
+        return f"<p>state {self.at}</p>{drawn}<table>{rows}</table>"
 
     def _repr_markdown_(self) -> str:
         lines = [f"| state {self.at} | |", "| --- | --- |"]

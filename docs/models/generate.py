@@ -17,6 +17,7 @@ What is generated follows a line that says of what, up to its end:
 - ``<!-- formats -->``: the same workloads on every format of tables, from their configurations;
 - ``<!-- states: ARGUMENTS -->``: the states of a role and the actions between them, as
   ``statewalk export --format dot ARGUMENTS`` has them;
+- ``<!-- figure: ARGUMENTS -->``: what ``statewalk export ARGUMENTS`` draws;
 - ``<!-- flow: FILE CONFIGURATION``, steps, ``-->``: the sequence diagram of these steps;
 - ``<!-- begin-commit graph: FILE CONFIGURATION -->``: the graph of the history at the end of the
   trace.
@@ -86,6 +87,7 @@ KINDS = {
     "counts": rf"^(<!-- counts: kafka/replication -->\n\n){ROWS}",
     "formats": rf"^(<!-- formats -->\n\n){ROWS}",
     "states": rf"^(<!-- states: (?P<command>.*?) -->\n\n){DRAWN}",
+    "figures": rf"^(<!-- figure: (?P<command>.*?) -->\n\n){DRAWN}",
     "flows": rf"^(<!-- flow: (?P<spec>\S+) (?P<config>\S+)\n(?P<of>.*?)-->\n\n){DRAWN}",
     "graphs": rf"^(<!-- begin-commit graph: (?P<spec>\S+) (?P<config>\S+) -->\n\n){DRAWN}",
 }
@@ -119,6 +121,8 @@ def part(kind: str, page: str, m: re.Match[str]) -> str:
             return f"{m[1]}{formats()}\n"
         case "states":
             drawn = states(m["command"])
+        case "figures":
+            drawn = "\n".join(printed("export", *shlex.split(m["command"])))
         case "flows":
             drawn = flow(m["spec"], m["config"], m["of"])
         case _:

@@ -21,6 +21,7 @@ import typing
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import statewalk
@@ -124,8 +125,9 @@ def _entry(name: str) -> Iterator[str]:
     if name in _ALIASES:
         yield f"{_plain(_said_of_aliases()[name])}\n"
         return
-    members = [*_members(found)] if inspect.isclass(found) else []
-    if not inspect.isclass(found):
+    several = inspect.isclass(found) or inspect.ismodule(found)
+    members = [*_members(found)] if several else []
+    if not several:
         called = (typing.get_overloads(found) or [found])[-1]
         yield f"```text\n{name}{_signature(called)}\n```\n"
     yield f"{_plain(inspect.getdoc(found) or '')}\n"
@@ -138,10 +140,12 @@ def _entry(name: str) -> Iterator[str]:
         yield ""
 
 
-def _members(found: type) -> Iterator[str]:
+def _members(found: type | ModuleType) -> Iterator[str]:
     for name, member in vars(found).items():
         doc = inspect.getdoc(member) if callable(member) or hasattr(member, "__get__") else None
         if name.startswith("_") or not doc or isinstance(member, type):
+            continue
+        if inspect.ismodule(found) and getattr(member, "__module__", "") != found.__name__:
             continue
         shown = f"{name}{_signature(member)}" if inspect.isfunction(member) else name
         yield f"| `{_barred(shown)}` | {_barred(_plain(doc))} |"
@@ -159,7 +163,8 @@ def _signature(found: Callable[..., Any]) -> str:
                 shown.append("*")
         stars = {one.VAR_POSITIONAL: "*", one.VAR_KEYWORD: "**"}.get(one.kind, "")
         kind = "" if one.annotation is one.empty else f": {one.annotation}"
-        has = "" if one.default is one.empty else f" = {one.default!r}"
+        default = "..." if one.default is ... else repr(one.default)
+        has = "" if one.default is one.empty else f" = {default}"
         shown.append(f"{stars}{one.name}{kind}{'' if ' at 0x' in has else has}")
     result = inspect.signature(found).return_annotation
     ends = "" if result in (inspect.Signature.empty, None, "None") else f" -> {result}"
@@ -169,7 +174,8 @@ def _signature(found: Callable[..., Any]) -> str:
 
 def _barred(text: str) -> str:
     """Return a text as a cell of a table."""
-    return text.replace("|", "\\|").replace("\n", " ")
+    flat = " ".join(text.split()).replace("( ", "(").replace(", )", ")")
+    return flat.replace("|", "\\|")
 
 
 def _plain(doc: str) -> str:

@@ -17,7 +17,7 @@ from statewalk.dsl.errors import Mistakes, Span
 from statewalk.dsl.flows.run import Flows, slot_of
 from statewalk.dsl.kinds import KIND_OF_MARKS, KINDS, PropertyKind
 from statewalk.dsl.lowering.conjuncts import checked
-from statewalk.dsl.model import CONTINUED, Action, Element, FieldInfo, Property, Text
+from statewalk.dsl.model import CONTINUED, Action, Element, FieldInfo, Picture, Property, Text
 from statewalk.dsl.source.nodes import walk
 from statewalk.dsl.source.ranges import domains_of, no_instance, one_of, warn_of_nothing
 from statewalk.dsl.source.tree import Function, SpecTree, class_span, field_span, may_crash
@@ -115,6 +115,14 @@ def make_instances(
         text = None if roles else Text(function, values)
         elements = (Element(shown, bindings, whole, span=span, source=text),)
         yield Property(shown, kind, elements, whole, span=span, doc=doc, source=text)
+
+
+def make_pictures(tree: SpecTree) -> Iterator[Picture]:
+    """Yield the pictures of a spec."""
+    for function in tree.of_kind("picture"):
+        doc = ast.get_docstring(function.node) or ""
+        name = property_name(function.function)
+        yield Picture(name, function.function, function.span(), doc)
 
 
 def make_leads(

@@ -251,7 +251,7 @@ def check_decorated(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> Non
             continue
         name, kind = function.name, kinds[0]
         owner = function.owner.__name__ if function.owner is not None else ""
-        each = not {"init", "terminal", "constraint"} & set(kinds)
+        each = not {"init", "terminal", "constraint", "picture"} & set(kinds)
         if owner and not function.is_static:
             instance = f"def {name}({owner[0].lower()}: {owner}) -> bool"
             mistakes.add(

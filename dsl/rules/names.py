@@ -25,23 +25,24 @@ from statewalk.dsl.words.lookahead import enabled, next_steps
 
 def check_property(checked: Checked) -> None:
     """SW103: a property that writes, chooses or guards, itself or through what it calls."""
-    if not checked.is_property:
+    if not checked.is_property and not checked.function.marked("picture"):
         return
+    word = "property" if checked.is_property else "picture"
     for cause, way in checked.effects.why(checked.function):
         place = way[-1] if way else checked.function
         called = getattr(getattr(cause.node, "func", None), "id", "")
         through = f", through '{way[-1].name}'" if way else ""
         name = checked.function.name
         if called in ("any_of", "maybe"):
-            message = f"The property '{name}' chooses ({cause.text}{through})."
+            message = f"The {word} '{name}' chooses ({cause.text}{through})."
         elif called == "require":
-            message = f"The property '{name}' has a guard ({cause.text}{through})."
+            message = f"The {word} '{name}' has a guard ({cause.text}{through})."
         elif called == "interrupt" or isinstance(cause.node, ast.Yield | ast.YieldFrom):
-            message = f"The property '{name}' does what only steps do ({cause.text}{through})."
+            message = f"The {word} '{name}' does what only steps do ({cause.text}{through})."
         else:
             statement = _statement(place.node, cause.node)
-            message = f"The property '{name}' changes the state ({shortened(statement)}{through})."
-        why = "Properties only read."
+            message = f"The {word} '{name}' changes the state ({shortened(statement)}{through})."
+        why = "Properties only read." if checked.is_property else "Pictures only read."
         help = "To record history, write an Auxiliary field in the action."
         checked.mistakes.add("SW103", message, at=place.span(cause.node), why=why, help=help)
 

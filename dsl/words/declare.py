@@ -154,6 +154,14 @@ def constraint(function: P, /) -> P:
     return _mark(function, "constraint")
 
 
+def picture(function: F, /) -> F:
+    """Declare a picture of the state: a function that returns a part of `draw`.
+
+    Pages, notebooks and ``export --format picture`` draw it for each state. It only reads.
+    """
+    return _mark(function, "picture")
+
+
 def named(name: str, /) -> Callable[[F], F]:
     """Give a property a name that differs from its function's."""
     a_name("The name in @named(...)", name)

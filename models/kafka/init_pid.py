@@ -20,12 +20,14 @@ from statewalk import (
     always,
     any_of,
     config,
+    draw,
     eventually,
     exists,
     holds,
     init,
     mutant,
     pairs,
+    picture,
     require,
     terminal,
     violates,
@@ -297,6 +299,30 @@ def eventually_all_clients_get_pid() -> bool:
 @terminal
 def everyone_served() -> bool:
     return all(client.state == "HasPid" for client in clients)
+
+
+# -- a picture -----------------------------------------------------------------------------------
+@picture
+def log_and_epochs() -> draw.Part:
+    """Entries have the color of their epoch; those with a strong edge are committed."""
+    return draw.column(
+        *(draw.grid([log, *(box_of(log, at) for at in range(len(log.entries)))]) for log in logs),
+        draw.grid(
+            *([client, client.state, client.pid, epoch_of(client.epoch)] for client in clients),
+            columns=["client", "state", "pid", "epoch"],
+        ),
+    )
+
+
+def box_of(log: TxnLog, at: int) -> draw.Part:
+    entry = log.entries[at]
+    epoch = entry.transition.epoch
+    text = f"pid {entry.transition.pid} epoch {epoch}"
+    return draw.box(text, title=f"tid {entry.tid}", color=epoch, strong=at < log.committed)
+
+
+def epoch_of(epoch: int) -> draw.Part | str:
+    return draw.token(epoch) if epoch >= 0 else "none"
 
 
 # -- mutants -------------------------------------------------------------------------------------

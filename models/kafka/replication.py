@@ -34,9 +34,11 @@ from statewalk import (
     any_of,
     config,
     deadlock,
+    draw,
     exists,
     old,
     on_step,
+    picture,
     require,
 )
 from statewalk.models.kafka.replication_rows import ROWS
@@ -313,6 +315,27 @@ def no_committed_record_lost() -> bool:
         if old(leader.leads())
         for entry in old(leader.log[: leader.high_watermark])
         if old(any(entry in replica.log for replica in quorum.isr))
+    )
+
+
+# -- a picture -----------------------------------------------------------------------------------
+@picture
+def logs() -> draw.Part:
+    """Records have the color of their epoch; strong ones lie below the high watermark."""
+    return draw.grid(
+        *(
+            [
+                replica,
+                draw.token(f"epoch {replica.epoch}", color=replica.epoch, strong=replica.leads()),
+                "leads" if replica.leads() else f"follows {replica.leader}",
+                *(
+                    draw.box(entry.id, color=entry.epoch, strong=at < replica.high_watermark)
+                    for at, entry in enumerate(replica.log)
+                ),
+            ]
+            for replica in replicas
+        ),
+        ["the quorum", draw.token(f"epoch {quorum.epoch}", color=quorum.epoch), quorum.leader],
     )
 
 

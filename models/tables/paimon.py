@@ -23,9 +23,19 @@ abstraction; with `COMPACTION=universal` they are Paimon's. The constants belong
   SKIP_COMMITTED
 """
 
-from statewalk import always, config, eventually, exists, init, terminal, violates
+from statewalk import (
+    always,
+    config,
+    draw,
+    eventually,
+    exists,
+    init,
+    picture,
+    terminal,
+    violates,
+)
 from statewalk.models.tables.comparison import rows_of
-from statewalk.models.tables.lsm import latest, merging_reader, store, vectors
+from statewalk.models.tables.lsm import Row, latest, level_of, live, merging_reader, store, vectors
 from statewalk.models.tables.paimon_rows_files import ROWS
 from statewalk.models.tables.paimon_settings import (
     ALL_KEYS,
@@ -211,3 +221,31 @@ for name, expect, constants in ROWS:
 
 for compared in rows_of("paimon"):
     config(compared.name, expect=compared.expect, **compared.constants)
+
+
+# -- a picture -------------------------------------------------------------------------------------
+@picture
+def levels() -> draw.Part:
+    """The latest version: files by level with their rows, colored by key; gray ones are marked."""
+    now = latest()
+    by_level: dict[int, list[int]] = {}
+    for file in live(now):
+        by_level.setdefault(level_of(now, file), []).append(file)
+    return draw.grid(
+        *([f"level {n}", *(box_of(now, file) for file in by_level[n])] for n in sorted(by_level)),
+        title=f"version {now}",
+    )
+
+
+def box_of(version: int, file: int) -> draw.Part:
+    rows = store.files[file].rows
+    marked = [at for number, at in vectors(version) if number == file]
+    return draw.box(
+        *(token_of(row, at in marked) for at, row in enumerate(rows)), title=f"file {file}"
+    )
+
+
+def token_of(row: Row, marked: bool) -> draw.Part:
+    return draw.token(
+        f"{row.kind} key {row.key} #{row.sequence}", color=None if marked else row.key
+    )

@@ -12,12 +12,14 @@ from statewalk import (
     always,
     any_of,
     config,
+    draw,
     eventually,
     exists,
     holds,
     init,
     old,
     on_step,
+    picture,
     require,
     violates,
 )
@@ -76,6 +78,17 @@ def stable() -> bool:
 @always
 def stabilises() -> bool:
     return privileges() == 1
+
+
+@picture
+def counters() -> draw.Part:
+    """Each process with its counter; privileged ones have a strong edge."""
+    return draw.ring(
+        *(
+            draw.box(p.counter, title=f"process {p.index}", color=p.counter, strong=p.privileged())
+            for p in ring
+        )
+    )
 
 
 config("four", expect=holds(distinct=256))

@@ -100,7 +100,7 @@ ENTERS: dict[str, str] = {
     "checker/symmetry": "Model dsl/state dsl/values contract states",
     "checker/traces": "Model dsl/state dsl/values dsl/words contract machine states",
     "checker/traces/exports": (
-        "Model dsl/state dsl/values engines states traces/clauses traces/trace"
+        "Model dsl/state dsl/values dsl/words engines states traces/clauses traces/trace"
     ),
     "checker/verdict": (
         "Model dsl/loader dsl/lowering dsl/source dsl/state dsl/values contract engines states "

@@ -17,20 +17,21 @@ if TYPE_CHECKING:
 
 def add_parser(subparsers: Any) -> None:
     """Add the command to the parser."""
-    from statewalk.checker.traces.exports import FORMATS, MACHINE
+    from statewalk.checker.traces.exports import FORMATS, MACHINE, PICTURE
 
     listed = "; ".join(f"{name}: {text}" for name, (_, text) in FORMATS.items())
     parser = subparsers.add_parser(
         "export",
         help="convert a trace or a state graph for other tools",
         description="Write a saved trace in the format of another tool, or draw the state graph of "
-        "a spec (a spec instead of a trace, --format dot or mermaid), who takes part (actors), or "
-        "the state machine of a role (machine --by Client.state).",
+        "a spec (a spec instead of a trace, --format dot or mermaid), who takes part (actors), the "
+        "state machine of a role (machine --by Client.state), or the spec's @picture of a state "
+        "(picture --at 3).",
         epilog=f"Formats: {listed}.",
     )
     parser.add_argument("source", metavar="TRACE", help="a *.trace.json file, or a spec or model")
     parser.add_argument(
-        "--format", choices=[*FORMATS, MACHINE], required=True, help="the format to write"
+        "--format", choices=[*FORMATS, MACHINE, PICTURE], required=True, help="the format to write"
     )
     parser.add_argument("--out", metavar="FILE", help="where to write it (standard output)")
     parser.add_argument(
@@ -43,6 +44,10 @@ def add_parser(subparsers: Any) -> None:
         help="graph: one node for all states alike in these fields; machine: the field, as in "
         "Client.state",
     )
+    parser.add_argument(
+        "--at", type=int, metavar="STEP", help="picture: the state after this step (the last)"
+    )
+    parser.add_argument("--spec", metavar="SPEC", help="picture: the spec of the trace (its own)")
     parser.add_argument(
         "--set",
         action="append",
@@ -74,7 +79,7 @@ def _text(arguments: argparse.Namespace) -> str:
 
     source = spec_path(arguments.source)
     if source.endswith((".py", ".fizz")):
-        if arguments.format in ("actors", "machine"):
+        if arguments.format in ("actors", "machine", "picture"):
             return _figure(arguments, source)
         if arguments.format not in ("dot", "mermaid"):
             raise RunError(
@@ -90,13 +95,15 @@ def _text(arguments: argparse.Namespace) -> str:
             model = load(source, read_settings(arguments.settings).fixed)
             write = graph_to_dot if arguments.format == "dot" else graph_to_mermaid
             return write(model, tuple(b for b in arguments.by.split(",") if b))
-    from statewalk.checker.traces.exports import MACHINE, export_trace
+    from statewalk.checker.traces.exports import MACHINE, PICTURE, export_trace
     from statewalk.checker.traces.reading import load_trace
 
     if arguments.format == MACHINE:
         help = "Name the spec: statewalk export SPEC --format machine --by Client.state."
         raise RunError("SW322", "A state machine is of a spec, not of a trace.", help=help)
     trace = load_trace(arguments.source)
+    if arguments.format == PICTURE:
+        return _picture(arguments, trace)
     if arguments.format == "actors":
         from statewalk.checker.traces.exports.figures import actors_of
 
@@ -120,6 +127,10 @@ def _figure(arguments: argparse.Namespace, source: str) -> str:
     from statewalk.checker.traces.exports.figures import actors_of, machine_of
 
     model = load(source, read_settings(arguments.settings).fixed)
+    if arguments.format == "picture":
+        from statewalk.checker.traces.exports.drawn import to_picture
+
+        return to_picture(model, model.initial_states[0], svg=_is_svg(arguments))
     if arguments.format == "actors":
         return _drawn(arguments, actors_of(_shown(model)))
     with Interruptions(), within(source, "drawing the state machine"):
@@ -127,8 +138,35 @@ def _figure(arguments: argparse.Namespace, source: str) -> str:
 
 
 def _drawn(arguments: argparse.Namespace, figure: Figure) -> str:
-    svg = (arguments.out or "").endswith(".svg")
-    return figure.to_svg() if svg else figure.to_mermaid()
+    return figure.to_svg() if _is_svg(arguments) else figure.to_mermaid()
+
+
+def _is_svg(arguments: argparse.Namespace) -> bool:
+    return (arguments.out or "").endswith(".svg")
+
+
+def _picture(arguments: argparse.Namespace, trace: Trace) -> str:
+    """Return the pictures of a state of a trace, which is repeated for that."""
+    from statewalk.checker.behaviours.replay import model_for, replay
+    from statewalk.checker.commands.elsewhere import ask_to_run
+    from statewalk.checker.machine.limits import Interruptions, within
+    from statewalk.checker.traces.exports.drawn import states_of, to_picture
+    from statewalk.dsl.errors import RunError
+
+    if arguments.spec is None:
+        ask_to_run(trace.spec, Path(arguments.source))
+    with Interruptions(), within(trace.spec, "drawing the picture"):
+        model = model_for(trace, arguments.spec)
+        again = replay(trace, model)
+        if not again.reproduced:
+            said = f"The trace does not happen any more, at step {again.step}: {again.why}"
+            raise RunError("SW405", said)
+        states = states_of(model, again.trace)
+        at = len(states) - 1 if arguments.at is None else arguments.at
+        if not 0 <= at < len(states):
+            said = f"The trace has no state {at}."
+            raise RunError("SW322", said, help=f"Its states are 0 to {len(states) - 1}.")
+        return to_picture(model, states[at], svg=_is_svg(arguments))
 
 
 def _shown(model: Model) -> Trace:

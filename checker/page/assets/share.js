@@ -3,7 +3,7 @@
 const COLOURS = "bg card ink dim line edge soft accent wash good bad warn goodwash badwash warnwash s0 s1 s2 s3 s4 s5".split(" ");
 
 // A drawing as an SVG that stands alone, in the colours of the page.
-function standalone({ width, height, shapes, head, lanes }) {
+function standalone({ width, height, shapes, head, lanes, kind }) {
   const places = lanes ? new Places(lanes, width, 0) : null;
   const wide = places ? places.width : width;
   const top = lanes ? 36 : 0;
@@ -12,9 +12,9 @@ function standalone({ width, height, shapes, head, lanes }) {
   const of = getComputedStyle(document.documentElement);
   const known = COLOURS.map((name) => `--${name}: ${of.getPropertyValue("--" + name)}`).join("; ");
   const style = document.createElementNS("http://www.w3.org/2000/svg", "style");
-  const rules = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).filter((rule) => /\.lanes|\.spot|\.way/.test(rule.selectorText || ""));
+  const rules = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).filter((rule) => /\.lanes|\.drawing|\.spot|\.way/.test(rule.selectorText || ""));
   style.textContent = `svg { ${known} } ${rules.map((rule) => rule.cssText).join("\n")}`;
-  const inner = shape(["g", { class: "lanes" }, ""]);
+  const inner = shape(["g", { class: kind ? "lanes " + kind : "lanes" }, ""]);
   const body = shape(["g", { transform: `translate(0 ${top})` }, ""]);
   const now = (one) => (places ? places.shape(one) : one);
   for (const one of shapes.map(now)) if (one) body.append(shape(one));
@@ -24,9 +24,12 @@ function standalone({ width, height, shapes, head, lanes }) {
   return new XMLSerializer().serializeToString(picture);
 }
 
-// The drawing of the view: the graph in the view of that name, else the sequence diagram.
+// The drawing of the view: the spec's picture beside the state, the graph in its view, else
+// the sequence diagram.
 function drawingShown() {
   const path = shown();
+  const picture = view.tab === "state" && path.pictures && drawingOf(path.pictures[0], view.step);
+  if (picture && !picture.error) return { ...picture, kind: "drawing" };
   if (view.tab !== "graph") return path.lanes;
   const around = live ? graph.drawing : path.around && path.around[view.step] && path.around[view.step].drawing;
   return around || path.lanes;

@@ -36,6 +36,10 @@ MACHINE = "machine"
 """The format that only a spec can be written in: the state machine of a role"""
 
 
+PICTURE = "picture"
+"""The format of the pictures that a spec declares, of a state of a trace"""
+
+
 def export_trace(trace: Trace, format: str) -> str:
     """Return a trace as the text of a format of `FORMATS`."""
     module, _ = FORMATS[format]

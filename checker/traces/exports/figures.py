@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 MOST = 20_000  # states of which a machine is made
 _SHOWN = 6  # steps that are listed by their numbers
+_WRITES = "writes "
 _WIDE = 40  # of the text of a value
 
 
@@ -95,8 +96,18 @@ def actors_of(trace: Trace) -> Figure:
             found.boxes[name] = f"{name} × {len(several)}" if len(several) > 1 else name
     for (a, b), texts in numbers.items():
         if a in found.boxes and b in found.boxes:
-            found.arrows[a, b] = [f"{_listed(at)} {text}" for text, at in texts.items()]
+            found.arrows[a, b] = [*_joined(texts)]
     return found
+
+
+def _joined(texts: Mapping[str, Sequence[int]]) -> Iterator[str]:
+    """Yield the texts of an arrow with their numbers; fields that are written together as one."""
+    together: dict[tuple[str, bool], list[str]] = {}
+    for text, at in texts.items():
+        together.setdefault((_listed(at), text.startswith(_WRITES)), []).append(text)
+    for (numbers, writes), found in together.items():
+        names = [text.removeprefix(_WRITES) for text in found] if writes else found
+        yield f"{numbers} {_WRITES * writes}{', '.join(names)}"
 
 
 def _class(instance: str) -> str:
@@ -122,7 +133,7 @@ def _exchanges(
             yield owner, actor, type(change.before).__name__
         else:
             name = change.place.partition(".")[2].partition("[")[0].partition(".")[0]
-            yield actor, owner, f"writes {name}"
+            yield actor, owner, f"{_WRITES}{name}"
 
 
 def machine_of(model: Model, by: str) -> Figure:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from statewalk.checker.traces.exports.drawn import drawn, states_of
 from statewalk.checker.traces.exports.lanes import drawing
 from statewalk.checker.traces.exports.pictures import sized, svg_of
 from statewalk.checker.traces.trace import label_parts
@@ -38,7 +39,21 @@ def html_of(trace: Trace) -> str:
     steps = f"<table>{''.join(rows)}</table>"
     if drawn:
         steps = f"<details><summary>What each step changed</summary>{steps}</details>"
-    return f"{head}{drawn}{error}{loop}{steps}"
+    pictures = pictures_at(trace, trace.length)
+    return f"{head}{drawn}{pictures}{error}{loop}{steps}"
+
+
+def pictures_at(trace: Trace, at: int) -> str:
+    """Return the pictures that the spec declares, of a state of a trace whose model is known."""
+    if trace.model is None or not trace.model.pictures:
+        return ""
+    states = states_of(trace.model, trace)
+    if at >= len(states):
+        return ""
+    made = [drawn(trace.model, one, states[at]) for one in trace.model.pictures]
+    return "".join(
+        f"<p>{_safe(one['error'])}</p>" if "error" in one else sized(svg_of(one)) for one in made
+    )
 
 
 def _table_row(number: str, label: str, changes: list[str]) -> str:

@@ -39,6 +39,9 @@ _PAINT = {
     "tip": {"fill": "#5b6472"},
     "spot": {"fill": "#fff", "stroke": "#b9bfcc"},
     "way": {"stroke": "#7a8190", "fill": "none"},
+    "part": {"fill": "#fff", "stroke": "#7a8190"},
+    "strong": {"stroke": "#1b1f2a", "stroke-width": "2"},
+    "link": {"stroke": "#7a8190", "stroke-width": "1.5"},
     "again": {"stroke": "#3b5bdb", "stroke-dasharray": "4 3"},
 }
 _LETTERS = {
@@ -59,7 +62,8 @@ text[fill="#5b6472"] { fill: #a9b1c0 } text[fill="#1b1f2a"] { fill: #e3e6ec }
 text[fill="#b9302a"] { fill: #ff8a80 }
 rect[fill="#f4f5f8"] { fill: #262a33; stroke: #4b5262 } rect[fill="#fdecec"] { fill: #4a1f1d }
 rect[fill="#e8eaef"] { fill: #2a2f3a }
-[stroke="#c8ccd4"] { stroke: #3a404d } [stroke="#3d5bd9"] { stroke: #8ea2ff }
+[stroke="#1b1f2a"] { stroke: #e3e6ec } [stroke="#c8ccd4"] { stroke: #3a404d }
+[stroke="#3d5bd9"] { stroke: #8ea2ff }
 """
     + "".join(
         f'rect[fill="{day}"] {{ fill: {night} }}\n'
@@ -76,14 +80,15 @@ def svg_of(found: dict[str, Any], *, painted: bool = True, alone: bool = False) 
 
     One that stands ``alone`` in a file has dark colours too; in a page they would reach others.
     """
-    width, height = found["width"], found["height"] + HEAD
+    head = HEAD if found["head"] else 0
+    width, height = found["width"], found["height"] + head
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">',
         *([_DARK] if alone else []),
         *(['<rect width="100%" height="100%" fill="#fff"/>'] if painted else []),
         *(_text(shape, painted) for shape in found["head"]),
-        f'<g transform="translate(0 {HEAD})">',
+        f'<g transform="translate(0 {head})">',
         *(_text(shape, painted) for shape in found["shapes"]),
         "</g></svg>\n",
     ]

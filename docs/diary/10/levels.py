@@ -10,7 +10,9 @@ from statewalk import (
     action,
     always,
     any_of,
+    draw,
     exists,
+    picture,
     require,
     terminal,
 )
@@ -191,6 +193,28 @@ def readers_see_the_last_write() -> bool:
 @exists
 def something_is_marked() -> bool:
     return bool(store.latest().marked)
+
+
+@picture
+def levels() -> draw.Part:
+    """The latest snapshot by levels: each file's row and value; marked files have a strong edge."""
+    now = store.latest()
+    known = {f for s in (now.files, now.marked) for f in s}
+    by_level: dict[int, list[int]] = {}
+    for file in sorted(known):
+        by_level.setdefault(store.files[file].level, []).append(file)
+    return draw.grid(
+        *([f"level {n}", *(box_of(now, f) for f in by_level[n])] for n in sorted(by_level))
+    )
+
+
+def box_of(snapshot: Snapshot, number: int) -> draw.Part:
+    file = store.files[number]
+    text = "no row" if file.empty else f"#{file.number} = {file.value}"
+    there = number in snapshot.files
+    title = f"file {number}" if there else f"file {number}: gone"
+    color = file.number if there else "red"
+    return draw.box(text, title=title, color=color, strong=number in snapshot.marked)
 
 
 @terminal
