@@ -6,11 +6,12 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from typing import Literal
 
 from statewalk.checker.history.errors import Undecided
 from statewalk.checker.history.objects.operations import ABSENT, Operations
-from statewalk.checker.history.objects.search import MOST, Outcome, Search
+from statewalk.checker.history.objects.search import MOST, DepthFirst, Outcome, Search
 from statewalk.checker.history.objects.sessions import SessionSearch
 from statewalk.checker.history.objects.spec import Bound, Object
 from statewalk.checker.history.objects.witness import execute
@@ -22,8 +23,7 @@ CONDITIONS: dict[Order, str] = {
     "real-time": "linearizable",
     "sessions": "sequentially consistent",
 }
-_FIRST = 1000  # configurations of each key before any is looked at longer
-_MORE = 4
+_SLICE = 200  # configurations of a key, before another one may have its turn
 
 
 @dataclass
@@ -88,24 +88,25 @@ def _decided(
 ) -> Verdict:
     parts = parts_of(bound) if parted else [Part(None, [*bound])]
     kind = Search if order == "real-time" else SessionSearch
-    open_ = [(part, kind(part.operations, of)) for part in parts]
-    verdict, budget = Verdict(order, parts), _FIRST
+    verdict, open_ = Verdict(order, parts), list[tuple[int, int, Part, DepthFirst]]()
+    for number, part in enumerate(parts):
+        heappush(open_, (0, number, part, kind(part.operations, of)))
     while open_:
-        going = []
-        for part, search in open_:
+        _, number, part, search = heappop(open_)
+        try:
+            part.outcome = search.run(deadline, _SLICE)
+        except Undecided:
+            return verdict
+        if part.outcome is None:
             if search.configurations > MOST:
                 verdict.notes.append(f"undecided after {MOST} configurations")
                 return verdict
-            try:
-                part.outcome = search.run(deadline, budget)
-            except Undecided:
-                return verdict
-            if part.outcome is None:
-                going.append((part, search))
-            elif part.outcome.order is None:
-                verdict.holds, verdict.failing = False, part
-                return verdict
-        open_, budget = going, budget * _MORE
+            # a violation that is met early has fewer orders to exclude
+            cost = search.configurations * (search.furthest[0] + 1) ** 2
+            heappush(open_, (cost, number, part, search))
+        elif part.outcome.order is None:
+            verdict.holds, verdict.failing = False, part
+            return verdict
     verdict.holds = True
     return verdict
 

@@ -20,9 +20,9 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from statewalk.checker.history.errors import Undecided
+from statewalk.checker.history.objects.guess import likely
 from statewalk.checker.history.objects.spec import Bound, Family, Kind, Object
 
 MOST = 2_000_000  # configurations that are remembered: one or two gigabytes
@@ -60,7 +60,6 @@ Child = tuple[int, int, int, int]  # done, used, state, operation
 Did = tuple[tuple[int, int], ...]  # operations, and the states after them
 After = tuple[int, int, Did]  # how far it is, done, did
 Group = tuple[Kind, tuple[tuple[int, int], ...]]
-Rank = tuple[float, float]
 
 
 @dataclass
@@ -80,13 +79,13 @@ class Timeline:
     choices: list[tuple[tuple[bool, Kind, tuple[tuple[int, int], ...]], ...]]
 
     @classmethod
-    def of(cls, operations: Sequence[Bound]) -> Timeline:
+    def of(cls, operations: Sequence[Bound], object: Object) -> Timeline:
         """Return the timeline of operations that are in the order of their begins."""
         last = {
             i: b.op.end for i, b in enumerate(operations) if b.required and b.op.end is not None
         }
         ends = sorted(last, key=lambda i: (last[i], i))
-        rank = likely(operations, ends)
+        rank = likely(operations, object)
         bit = [0] * len(operations)
         line, free, used = cls(ends, bit, [], [], []), list[int](), 0
         open_: dict[int, None] = {}
@@ -124,49 +123,6 @@ def _grouped(
         kind = operations[i].kind
         groups.setdefault(kind.number, (kind, []))[1].append((bit[i], i))
     return tuple((kind, tuple(members)) for kind, members in groups.values())
-
-
-def likely(operations: Sequence[Bound], ends: Sequence[int]) -> list[Rank]:
-    """Return a guess at the order: a rank for each operation.
-
-    An operation is about when it ends; but where its argument is in the answer of another one, as
-    in that of a queue, a list or a string, the order there shows the order of the operations. What
-    was over and is not in an answer was undone before the first that is.
-    """
-    rank: list[Rank] = [(float("inf"), 0.0)] * len(operations)
-    values = [_last_argument(b) for b in operations]
-    waiting = dict.fromkeys(i for i, value in enumerate(values) if value is not None)
-    for position, guide in enumerate(ends):
-        rank[guide] = min(rank[guide], (float(position), float("inf")))
-        op, answer = operations[guide].op, operations[guide].kind.answer
-        if type(answer) not in (str, int, list) or not answer:
-            continue
-        before = [i for i in waiting if operations[i].op.begin <= (op.end or 0)]
-        seen = {i: at for i in before if (at := _position(answer, values[i])) >= 0}
-        for i, at in seen.items():
-            rank[i] = min(rank[i], (float(position), float(at)))
-            del waiting[i]
-        for i in set(before) - seen.keys():
-            end = operations[i].op.end
-            if end is not None and end < op.begin:
-                fronts = [rank[j] for j in ends if _position(answer, values[j]) == 0]
-                rank[i] = min(rank[i], (min(fronts, default=rank[i])[0], -1.0))
-                del waiting[i]
-    return rank
-
-
-def _last_argument(bound: Bound) -> Any:
-    arguments = bound.kind.action.arguments
-    return arguments[-1][1] if arguments else None
-
-
-def _position(answer: str | int | list[Any], value: Any) -> int:
-    """Return where an argument is in an answer; -1 where it is not."""
-    if isinstance(answer, str):
-        return answer.find(value) if isinstance(value, str) and value else -1
-    if isinstance(answer, list):
-        return answer.index(value) if value in answer else -1
-    return 0 if type(value) is int and value == answer else -1
 
 
 class Idle:
@@ -323,7 +279,7 @@ class Search(DepthFirst):
     """The search for a linearization; ``past`` is how many ends are past."""
 
     def __init__(self, operations: Sequence[Bound], object: Object) -> None:
-        self.line = Timeline.of(operations)
+        self.line = Timeline.of(operations, object)
         self.whole = len(self.line.ends)
         super().__init__(operations, object)
 

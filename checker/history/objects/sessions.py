@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from statewalk.checker.history.objects.search import After, Child, DepthFirst, Did, likely
+from statewalk.checker.history.objects.guess import likely
+from statewalk.checker.history.objects.search import After, Child, DepthFirst, Did
 from statewalk.checker.history.objects.spec import Bound, Object
 
 
@@ -20,8 +21,7 @@ class SessionSearch(DepthFirst):
     def __init__(self, operations: Sequence[Bound], object: Object) -> None:
         self.operations = operations
         required = {i: b for i, b in enumerate(operations) if b.required}
-        ends = sorted(required, key=lambda i: (required[i].op.end or 0, i))
-        self.rank = likely(operations, ends)
+        self.rank = likely(operations, object, by_client=True)
         self.whole = len(required)
         self.clients: dict[int | str, list[int]] = {}
         self.before: list[int] = []  # the required ones of the same client that were over

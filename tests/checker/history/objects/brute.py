@@ -20,8 +20,8 @@ class Op:
     args: tuple[Any, ...]
     answer: Any
     status: Status
-    begin: int
-    end: int | None
+    begin: float
+    end: float | None
 
 
 @dataclass(frozen=True)
@@ -202,4 +202,25 @@ def _history(plain: Plain, random: random.Random, size: int) -> list[Op]:
     if random.random() < 0.6 and any(answer is not None for answer in told):
         other = (True, False) if isinstance(told[0], bool) else (*told, *told, *plain.values)
         ops[at_fault] = replace(ops[at_fault], answer=random.choice(other))
+    return sorted(ops, key=lambda op: op.begin)
+
+
+def crowd(plain: Plain, random: random.Random, size: int, clients: int, names: str) -> list[Op]:
+    """Return a right history of clients that are never idle, in which no value is used twice."""
+    free = [(random.random(), client) for client in range(clients)]
+    spans: list[tuple[float, float, float, int]] = []
+    for _ in range(size):
+        begin, client = free.pop(free.index(min(free)))
+        end = begin + random.random()
+        spans.append((random.uniform(begin, end), begin, end, client))
+        free.append((end, client))
+    state, ops = plain.first, list[Op]()
+    asked = [(name, count) for name, count in plain.asked if name in names.split()]
+    for value, (_, begin, end, client) in enumerate(sorted(spans)):
+        outcomes: Outcomes = []
+        while not outcomes:
+            name, count = random.choice(asked)
+            outcomes = plain.step(state, name, (value,) * count, client)
+        answer, state = outcomes[0]
+        ops.append(Op(client, name, (value,) * count, answer, "ok", begin, end))
     return sorted(ops, key=lambda op: op.begin)

@@ -1,10 +1,12 @@
 """Histories in which a shortcut of the search would lose the only order."""
 
+import random
+
 import pytest
 
 from statewalk.checker.history.objects.deciding import Order, decide
 from statewalk.checker.history.objects.spec import Object
-from tests.checker.history.objects.brute import OBJECTS, Op, possible
+from tests.checker.history.objects.brute import OBJECTS, Op, crowd, possible
 from tests.checker.history.objects.test_oracle import model_of, recorded
 
 # An operation that changes nothing where it is right at first is needed later, where it does.
@@ -60,3 +62,17 @@ def test_what_is_unknown_happens_once() -> None:
 
     assert not possible(ops, OBJECTS["register"], by_client=False)
     assert decide(Object(model_of("register")), recorded(ops)).holds is False
+
+
+@pytest.mark.parametrize(
+    ("name", "names"),
+    [("queue", "enqueue dequeue poll"), ("stack", "push pop poll"), ("list", "append read")],
+)
+def test_answers_show_the_order_of_values(name: str, names: str) -> None:
+    """Without them, queues of half the size take millions of configurations."""
+    ops = crowd(OBJECTS[name], random.Random(name), 200, 8, names)
+
+    found = decide(Object(model_of(name)), recorded(ops))
+
+    assert found.holds
+    assert 400 > found.configurations
