@@ -17,7 +17,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo diary gallery test test-browser test-mariadb test-postgres test-slow lint format types check bench cluster chaos pythons release clean
+.PHONY: help install demo diary gallery test test-browser test-mariadb test-postgres test-redis test-slow lint format types check bench cluster chaos pythons release clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 17
@@ -61,6 +61,9 @@ test-mariadb: $(STAMP)  ## run the tests that need MariaDB, on a server of their
 
 test-postgres: $(STAMP)  ## run the tests that need PostgreSQL, on a server of their own
 	$(BIN)/python -m tests.checker.history.postgres_server $(BIN)/pytest -m postgres tests/checker/history tests/examples
+
+test-redis: $(STAMP)  ## run the tests that need Redis, on a server of their own
+	$(BIN)/python -m tests.checker.history.redis_server $(BIN)/pytest -m redis tests/checker/history/objects
 
 test-slow: $(STAMP)  ## run the slow tests, and generate more
 	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile=default tests

@@ -30,6 +30,7 @@ MAY_READ_A_CLOCK = {
     "checker/explore/seek.py": LIMIT,
     "checker/graph/ask.py": LIMIT,
     "checker/history/collect/driver.py": WAITS,
+    "checker/history/collect/object_driver.py": WAITS,
     "checker/induction/prove.py": PROGRESS,
     "checker/history/collect/recorder.py": "the times of what is recorded",
     "checker/history/commands/cli.py": PROGRESS,

@@ -14,6 +14,7 @@ from statewalk.checker.history.collect.statements import execute
 from statewalk.checker.history.errors import HistoryError
 
 REGISTERS, LISTS, PAIRS = "statewalk_register", "statewalk_list", "statewalk_pairs"
+OBJECTS = "statewalk_object"
 
 
 class Database:
@@ -112,6 +113,26 @@ class Database:
     def write_pair(self, c: RecordedConnection, key: str, stored: str) -> None:
         """Store at a key."""
         self._set(c, PAIRS, key, stored)
+
+    # -- an object: a map, whose requests are statements of their own ------------------------------
+
+    def prepare_objects(self) -> None:
+        """Create the table of objects anew."""
+        self._make(OBJECTS, "INTEGER", "BIGINT", ())
+
+    def get_object(self, c: Any, key: int) -> int | None:
+        """Return the value of a key; None where it has none."""
+        value = self._value(c, OBJECTS, key)
+        return None if value is None else int(value)
+
+    def set_object(self, c: Any, key: int, value: int) -> None:
+        """Set the value of a key."""
+        self._set(c, OBJECTS, key, value)
+
+    def cas_object(self, c: Any, key: int, old: int, new: int) -> bool:
+        """Set the value of a key where it is another one; whether it was."""
+        sql = f"UPDATE {OBJECTS} SET v = ? WHERE k = ? AND v = ?"
+        return bool(self._run(c, sql, (new, key, old)).rowcount == 1)
 
     def _value(self, c: Any, table: str, key: Any) -> Any:
         row = self._run(c, f"SELECT v FROM {table} WHERE k = ?", (key,)).fetchone()

@@ -15,8 +15,8 @@ from statewalk.checker.history.collect.database import Database
 from statewalk.checker.history.collect.recorder import RecordedConnection, Recorder
 from statewalk.checker.history.collect.workloads import WORKLOADS, Plan, Shape, initial_of
 
-_RECONNECTS = 40
-_WAIT = 0.25
+RECONNECTS = 40
+WAIT = 0.25
 
 
 class _GivenUpError(Exception):
@@ -115,13 +115,13 @@ class _Session:
 
     def connected(self) -> RecordedConnection:
         """Return a new connection; a server that restarts is waited for."""
-        for attempt in range(_RECONNECTS):
+        for attempt in range(RECONNECTS):
             try:
                 return self.recorder.wrap(self.database.connect())
             except self.database.errors:
-                if attempt == _RECONNECTS - 1:
+                if attempt == RECONNECTS - 1:
                     raise
-                time.sleep(_WAIT)
+                time.sleep(WAIT)
         raise AssertionError("the last attempt raises")
 
     def transact(self, connection: RecordedConnection, plan: Plan) -> None:

@@ -7,16 +7,14 @@ so whatever dies at whatever moment, the file holds all that may have been commi
 
 from __future__ import annotations
 
-import json
 import math
-import os
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from statewalk.checker.history.collect.lines import Lines
 from statewalk.checker.history.collect.statements import (
     BEGINS,
     COMMITS_IN_MYSQL,
@@ -40,7 +38,7 @@ _TEXTS = ("query", "operation", "sql", "statement")  # what drivers name the tex
 _NO_STATEMENTS = ("fetch", "close", "mogrify", "setinputsizes", "setoutputsize", "nextset")
 
 
-class Recorder:
+class Recorder(Lines):
     """A history file that transactions are appended to, each with one system call.
 
     May be shared by threads. `initial` are pairs of key and value, or "unknown"; times are
@@ -61,30 +59,12 @@ class Recorder:
         from statewalk.checker.history.formats.jsonl import plain_header  # with numpy
 
         header = plain_header(initial if isinstance(initial, str) else [[*x] for x in initial])
-        self.path, self.clock = Path(path), clock
-        self._lock, self._sessions, self._ids = threading.Lock(), 0, 0
+        super().__init__(path)
+        self.clock, self._sessions, self._ids = clock, 0, 0
         self._given, self._named = set[Scalar](), set[Scalar]()
         self._busy = set[Scalar]()
         self.counts = {"ok": 0, "fail": 0, "info": 0}
-        try:
-            self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL)
-        except FileExistsError:
-            raise HistoryError(
-                "the file exists; a history is never written over",
-                source=str(path),
-                expected="the name of a new file",
-                code="SW707",
-            ) from None
-        with suppress(OSError):
-            os.chmod(self.path, 0o644)
         self.write(header)
-
-    def write(self, record: dict[str, Any]) -> None:
-        """Append one line and hand it to the operating system."""
-        data = json.dumps(record, allow_nan=False, separators=(",", ":")).encode() + b"\n"
-        with self._lock:
-            while data:
-                data = data[os.write(self._file, data) :]
 
     def wrap(self, connection: Any, session: Scalar | None = None) -> RecordedConnection:
         """Return the connection, recorded as a session of its own.
@@ -137,16 +117,6 @@ class Recorder:
         with self._lock:
             self.counts[status] += 1
             self._busy.discard(session)
-
-    def close(self) -> None:
-        """Close the file."""
-        os.close(self._file)
-
-    def __enter__(self) -> Recorder:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 class RecordedConnection:

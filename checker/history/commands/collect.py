@@ -15,8 +15,15 @@ from statewalk.checker.history.collect.databases import (
     without_password,
 )
 from statewalk.checker.history.collect.driver import WorkloadRun, collect
+from statewalk.checker.history.collect.object_driver import (
+    LEASE,
+    PLANS,
+    ObjectRun,
+    collect_object,
+    store_of,
+)
 from statewalk.checker.history.collect.workloads import WORKLOADS, Shape
-from statewalk.checker.history.errors import no_access
+from statewalk.checker.history.errors import HistoryError, no_access
 from statewalk.checker.machine import streams
 from statewalk.checker.verdict.exits import HOLDS, MISTAKE
 from statewalk.dsl.errors import StatewalkError
@@ -52,11 +59,10 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser.add_argument(
         "--workload",
         choices=tuple(WORKLOADS),
-        default="blindw-rw",
-        help="the transactions to run (%(default)s)",
+        help="the transactions to run (blindw-rw)",
     )
     for name, default, what in (
-        ("transactions", 1000, "transactions in all"),
+        ("transactions", 1000, "transactions, or requests to an object, in all"),
         ("sessions", 4, "sessions at the same time"),
         ("operations", 8, "operations per transaction, about"),
         ("keys", 100, "keys"),
@@ -70,9 +76,31 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         type=argument(_milliseconds),
         default=0.0,
         metavar="MS",
-        help="how long the workloads rmw and bank wait between reading and writing",
+        help="how long the workloads rmw and bank wait between reading and writing, and how long "
+        "a lock is held",
     )
+    _add_object(parser)
     parser.set_defaults(run=run_collect)
+
+
+def _add_object(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--object",
+        choices=tuple(PLANS),
+        help="requests to one object instead of transactions: kv on a database or Redis "
+        "(redis://HOST:PORT), lock on PostgreSQL or Redis, lease on Redis",
+    )
+    parser.add_argument(
+        "--kill",
+        type=argument(read_count),
+        default=0,
+        metavar="N",
+        help="clients of an object to kill on the way: their last requests are of unknown outcome",
+    )
+    parser.add_argument(
+        "--lease", type=argument(read_count), default=0, metavar="MS",
+        help=f"when a lease on Redis runs out ({LEASE}), or a lock there (never)",
+    )  # fmt: skip
 
 
 def _milliseconds(text: str) -> float:
@@ -84,6 +112,11 @@ def _milliseconds(text: str) -> float:
 
 def run_collect(args: argparse.Namespace) -> int:
     """Collect and say how it went; the exit code."""
+    if args.object:
+        return _run_object(args)
+    if args.kill or args.lease:
+        raise _refuse("--kill and --lease are for clients of an object", "--object with them")
+    args.workload = args.workload or "blindw-rw"
     run = WorkloadRun(
         args.workload,
         args.transactions,
@@ -113,6 +146,38 @@ def run_collect(args: argparse.Namespace) -> int:
         f"Check it:  statewalk history check {args.out}\n"
     )
     return HOLDS
+
+
+def _run_object(args: argparse.Namespace) -> int:
+    """Collect requests to an object and say how it went; the exit code."""
+    if args.workload:
+        raise _refuse("--workload is for transactions", "--object without it")
+    run = ObjectRun(
+        args.object, args.transactions, args.sessions, args.keys, args.seed, args.pause, args.kill
+    )
+    url = args.url if args.url is not None else os.environ.get(_URL, "")
+    database, args.database = None, args.database or "redis"
+    if not url.startswith("redis://"):
+        args.database = args.database if args.database != "redis" else database_of(url)
+        database = DATABASES[args.database](url, args.isolation)
+    store = store_of(args.object, url, database, args.lease)
+    if store is None or (args.kill and args.database in ("duckdb", "sqlite")):
+        what = "--kill" if store else f"--object {args.object}"
+        raise _refuse(f"{args.database} has no {what}", "PostgreSQL, or redis://HOST:PORT")
+    try:
+        counts = collect_object(store, run, args.out)
+    except store.errors as error:
+        return _refused(args, url, error)
+    streams.say(
+        f"{args.out}: {sum(counts.values())} requests to {args.object} on {args.database}: "
+        f"{counts['ok']} ok, {counts['fail']} refused, {counts['info']} of unknown outcome\n"
+        f"Check it:  statewalk history check {args.out} --object {args.object}\n"
+    )
+    return HOLDS
+
+
+def _refuse(what: str, expected: str) -> HistoryError:
+    return HistoryError(what, expected=expected, code="SW708")
 
 
 def _refused(args: argparse.Namespace, url: str, error: Exception) -> int:

@@ -101,8 +101,8 @@ class _Values:
 
     def __init__(self, operations: Sequence[Bound], object: Object) -> None:
         self.operations, self.object = operations, object
-        self.rules: dict[tuple[object, ...], frozenset[Places]] = {}
-        self.forced: dict[tuple[object, ...], list[tuple[int, int]]] = {}
+        self.rules: dict[tuple[Any, ...], frozenset[Places]] = {}
+        self.forced: dict[tuple[Any, ...], list[tuple[int, int]]] = {}
         self.put: dict[Any, list[int]] = {}
         taken: dict[Any, list[int]] = {}
         self.seen: list[int] = []  # answers with several values
