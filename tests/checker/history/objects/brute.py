@@ -217,7 +217,7 @@ def crowd(plain: Plain, random: random.Random, size: int, clients: int, names: s
     state, ops = plain.first, list[Op]()
     asked = [(name, count) for name, count in plain.asked if name in names.split()]
     for value, (_, begin, end, client) in enumerate(sorted(spans)):
-        outcomes: Outcomes = []
+        outcomes, name, count = Outcomes(), "", 0
         while not outcomes:
             name, count = random.choice(asked)
             outcomes = plain.step(state, name, (value,) * count, client)
