@@ -296,6 +296,7 @@ _WHOLE = "runs all tests, or builds the environment that they run in"
 _SHOWN = "an excerpt, with what differs from run to run"
 _LONG = "ten thousand runs, or a hundred scenarios; tests/examples does some of each"
 _POSTGRES = "needs a PostgreSQL server: tests/examples/test_two_systems.py, `make test-postgres`"
+_REDIS = "has a server: tests/checker/history/objects/test_collect.py, `make test-redis`"
 NOT_RUN = {
     "README.md": {
         "make demo": "the two commands of the tour, which are run",
@@ -338,6 +339,9 @@ NOT_RUN = {
     "docs/how-to/objects.md": {
         "dequeue() →": "compared in tests/checker/history/objects/test_command.py",
         "statewalk history check logs/": "a folder of the reader's",
+        "from statewalk.checker.history.collect import Requests": _REDIS,
+        "statewalk history collect lock.jsonl": _REDIS,
+        "statewalk history check lock.jsonl": _REDIS,
     },
     "docs/how-to/histories.md": {
         "pip install": _INSTALLS,
