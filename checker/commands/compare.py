@@ -17,11 +17,12 @@ from statewalk.checker.contract.options import (
     read_threads,
 )
 from statewalk.checker.machine import streams
-from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE
+from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, MISTAKE
 from statewalk.dsl.errors import RunError, did_you_mean
 from statewalk.dsl.words.constants import GivenText
 
 if TYPE_CHECKING:
+    from statewalk.checker.compare.known import Configured
     from statewalk.checker.refinement.sights import Map
     from statewalk.dsl.model import Model
 
@@ -36,8 +37,8 @@ def add_parser(subparsers: Any) -> None:
         help="compare variants of a spec, or two specs",
         description="Say what a variant makes possible, what it forbids, and why: verdicts, "
         "counterexamples of one tried on the other, behaviors and states that only one has.",
-        epilog="Exit codes: 0 compared, 2 mistake in a spec or the command, 3 something bounded "
-        "an answer.",
+        epilog="Exit codes: 0 compared, 2 mistake in a spec or the command, or a variant that the "
+        "spec does not allow, 3 something bounded an answer.",
     )
     parser.add_argument("spec", metavar="SPEC", help="a .py or .fizz file, or a model by name")
     parser.add_argument("other", metavar="OTHER", nargs="?", help="what to compare it with")
@@ -92,6 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
     from statewalk.checker.commands.checking import STDOUT, write_json
     from statewalk.checker.compare.as_json import to_dict
     from statewalk.checker.compare.compare import compare
+    from statewalk.checker.compare.known import with_known
     from statewalk.checker.compare.telling import markdown_of, page_of
     from statewalk.checker.machine.files import write_text
     from statewalk.checker.machine.limits import Interruptions
@@ -102,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
         liveness=not a.no_liveness, max_depth=a.max_depth, max_states=a.max_states,
         timeout=a.timeout, threads=a.threads, max_memory=a.max_memory, config=a.config,
     )  # fmt: skip
-    models, seen = _models(a, options)
+    models, seen, known, left = _models(a, options)
     chosen = tuple(name.strip() for name in a.view.split(",")) if a.view else ()
     block = ProgressBlock(sys.stderr, " and ".join(name for name, _ in models))
     with Interruptions() as asked:
@@ -115,6 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
             models, options, chosen=chosen, seen=seen, on_progress=block, interrupted=interrupted
         )
     block.close()
+    found = with_known(found, known, left)
     again = shlex.join(["statewalk", "compare", *_again(a)])
     if a.json != STDOUT:
         page_of(found, again, width=streams.width()).show(streams.out())
@@ -128,15 +131,20 @@ def run(arguments: argparse.Namespace) -> int:
     if a.markdown is not None:
         help = "Give another place with --markdown FILE."
         write_text(Path(a.markdown), markdown_of(found, again), help=help, named=True)
+    if found.left:
+        return MISTAKE
     return HOLDS if found.whole else INCONCLUSIVE
 
 
 def _models(
     arguments: argparse.Namespace, options: CheckOptions
-) -> tuple[list[tuple[str, Model]], Map | None]:
-    """Return the models to compare by name, and what the others are in the first."""
+) -> tuple[list[tuple[str, Model]], Map | None, Configured | None, tuple[str, ...]]:
+    """Return the models to compare by name, what the others are in the first, what configurations
+    say of variants, and why some are not compared.
+    """
     from statewalk.checker.api import load_within, types_within
     from statewalk.checker.compare.from_python import shared_out
+    from statewalk.checker.compare.known import configured, variants
     from statewalk.checker.contract.options import read_settings
     from statewalk.checker.library import spec_path
 
@@ -159,21 +167,24 @@ def _models(
             said = f"--set {cases[0][0]} does nothing here: --vary gives its values."
             raise RunError("SW326", said, help="Leave one of them out.")
         path = spec_path(a.spec)
-        return [
-            (f"{name}={value}", load_within(path, {**fixed, name: GivenText(value)}, options))
-            for name, value in cases
-        ], None
+        known = configured(path, cases[0][0], options)
+
+        def loaded(name: str, value: str) -> Model:
+            return load_within(path, {**fixed, name: GivenText(value)}, options)
+
+        models, left = variants(cases, loaded, known)
+        return models, None, known, left
     file, _, function = (a.map or "").rpartition(":")
     if a.map is not None and not (file and function):
         raise RunError("SW361", f"--map {a.map} does not name a file and a function.", help=_MAP)
     paths = [spec_path(path) for path in (a.spec, file or a.other)]
-    known = [types_within(path, options) if fixed else {} for path in paths]
-    sides = shared_out(fixed, known)
+    types = [types_within(path, options) if fixed else {} for path in paths]
+    sides = shared_out(fixed, types)
     models = [
         (name, load_within(path, constants, options))
         for name, path, constants in zip((a.spec, a.other), paths, sides, strict=True)
     ]
-    return models, map_of(models[1][1], a.map, function) if a.map else None
+    return models, map_of(models[1][1], a.map, function) if a.map else None, None, ()
 
 
 def varied(text: str) -> list[tuple[str, str]]:

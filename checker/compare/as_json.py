@@ -35,6 +35,8 @@ def to_dict(comparison: Comparison, again: str = "") -> dict[str, Any]:
             for side in comparison.sides[1:]
         },
         "versus": [_versus(versus) for versus in comparison.others],
+        "left": list(comparison.left),
+        "known": {name: list(said) for name, said in comparison.known.items()},
     }
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -100,10 +100,14 @@ class Versus:
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """A base and what was compared with it. It has no truth value."""
+    """A base and what was compared with it; ``left`` says which variants the spec does not allow,
+    and why; ``known``, by side, what its configurations add. It has no truth value.
+    """
 
     base: Side
     others: tuple[Versus, ...]
+    left: tuple[str, ...] = ()
+    known: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def sides(self) -> tuple[Side, ...]:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from statewalk.checker.api import load, types_within
 from statewalk.checker.compare.compare import Comparison
 from statewalk.checker.compare.compare import compare as compare_models
+from statewalk.checker.compare.known import configured, variants, with_known
 from statewalk.checker.contract.options import CheckOptions
 from statewalk.checker.library import spec_path
 from statewalk.dsl.errors import RunError
@@ -65,5 +66,12 @@ def compare(
             "There is nothing to compare with." if len(sides) < 2 else "What is to be compared?",
             help='Name a second spec, or one constant: vary={"VARIANT": ["base", "proposal"]}.',
         )
-    models = [(name, one if isinstance(one, Model) else load(one, own)) for name, one, own in sides]
-    return compare_models(models, asked, chosen=tuple(fields))
+    if vary is None or isinstance(spec, Model):
+        models = [(n, one if isinstance(one, Model) else load(one, own)) for n, one, own in sides]
+        return compare_models(models, asked, chosen=tuple(fields))
+    [(name, values)] = vary.items()
+    rows = configured(spec_path(str(spec)), name, asked)
+    models, left = variants(
+        [(name, value) for value in values], lambda n, v: load(spec, {**given, n: v}), rows
+    )
+    return with_known(compare_models(models, asked, chosen=tuple(fields)), rows, left)

@@ -87,6 +87,10 @@ def _told(comparison: Comparison, again: str, sheet: Sheet) -> None:
 
 def _said(comparison: Comparison, sheet: Sheet) -> None:
     """All but the table."""
+    if comparison.left:
+        sheet.head("Not compared")
+    for sentence in comparison.left:
+        sheet.say(sentence)
     for versus in comparison.others:
         base, other = comparison.base, versus.other
         if len(comparison.others) > 1:
@@ -102,6 +106,10 @@ def _said(comparison: Comparison, sheet: Sheet) -> None:
         _only(sheet, versus.gained, other, base, whole=not versus.bounds)
         _only(sheet, versus.lost, base, other, whole=not versus.bounds)
         _cost(sheet, base.run, other)
+        if found := comparison.known.get(other.name):
+            sheet.head("Configurations")
+            for sentence in found:
+                sheet.say(sentence)
 
 
 # -- verdicts --------------------------------------------------------------------------------

@@ -233,14 +233,20 @@ class Loading:
         return {source.path, *(m.source.path for m in others)}
 
     def _assumption(self, error: AssertionError, source: Source) -> SpecError:
-        span = place_of(error, self.paths(source))
-        for node in source.tree.body:  # Python 3.12 gives the place of the whole statement
-            if isinstance(node, ast.Assert) and span == source.span(node):
+        span, named = place_of(error, self.paths(source)), ""
+        for node in source.tree.body:
+            if not isinstance(node, ast.Assert) or span is None:
+                continue
+            if node.lineno <= span.line <= (node.end_lineno or node.lineno):
+                read = [n.id for n in ast.walk(node.test) if isinstance(n, ast.Name)]
+                named = " or ".join(dict.fromkeys(n for n in read if n in self.hints))
+            if span == source.span(node):  # Python 3.12 gives the place of the whole statement
                 span = source.span(node.test)
         shown = ", ".join(f"{name}={value!r}" for name, value in self.constants.items())
         said = f"An assumption on the constants is false{': ' + str(error) if str(error) else ''}."
         why = f"Constants: {shown}." if shown else ""
-        return SpecError("SW304", said, at=span, why=why, help="Choose other constants with --set.")
+        help = f"Choose {f'another value of {named}' if named else 'other constants'} with --set."
+        return SpecError("SW304", said, at=span, why=why, help=help)
 
     def _import(
         self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
