@@ -85,7 +85,7 @@ def test_a_path_that_exists_wins(elsewhere: Path, capsys: pytest.CaptureFixture[
                 "In .: ours.py.",
                 "In the library: kafka/consumer_groups, kafka/eligible_leaders, "
                 "kafka/exactly_once, kafka/groups, kafka/init_pid, kafka/replication, "
-                "kafka/transactions.",
+                "kafka/share_partition, kafka/transactions.",
             ],
         ),
         ("nothing", ["In .: ours.py.", "Models of the library: see statewalk models."]),
