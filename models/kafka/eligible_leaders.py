@@ -15,7 +15,7 @@ Who takes part is told in `eligible`, and who holds what:
 - history, for properties: what was written, answered and consumed.
 
 `settings` has the constants: `VARIANT` for the rule before, and budgets for faults. Properties are
-here, runs in `eligible_leaders_rows`. A broker asks for the same change again as long as the
+here, runs in `eligible.rows`. A broker asks for the same change again as long as the
 controller refuses it. Left out: heartbeats, more than one partition, unclean elections (also those
 of the last known leader), and the broker's own catching up before it is unfenced.
 """
@@ -24,8 +24,8 @@ from statewalk import always, config, deadlock, exists
 from statewalk.models.kafka.eligible.broker import brokers
 from statewalk.models.kafka.eligible.controller import controller
 from statewalk.models.kafka.eligible.replica import Replica, history
+from statewalk.models.kafka.eligible.rows import ROWS
 from statewalk.models.kafka.eligible.settings import MIN_ISR, UNCLEAN_SHUTDOWNS
-from statewalk.models.kafka.eligible_leaders_rows import ROWS
 
 deadlock(False)  # a partition that has converged rests
 

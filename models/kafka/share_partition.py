@@ -15,7 +15,7 @@ Who takes part is told in `sharing`, and who holds what:
 - the log: where it starts.
 
 `settings` has the constants: budgets for faults, and a variant; `mutants` has defects that Kafka
-once had. Properties are here, runs in `share_partition_rows`.
+once had. Properties are here, runs in `sharing.rows`.
 
 Left out: batches of several records, sessions and their close, limits of records in flight, renewed
 locks (KIP-1222), dead letters (KIP-1191), compacted and transactional topics, and members, which
@@ -23,8 +23,8 @@ the group coordinator assigns partitions to.
 """
 
 from statewalk import always, config, deadlock, exists, old, on_step
-from statewalk.models.kafka.share_partition_rows import ROWS
 from statewalk.models.kafka.sharing.leader import history, partition, persister
+from statewalk.models.kafka.sharing.rows import ROWS
 from statewalk.models.kafka.sharing.settings import DELETIONS, MAX_DELIVERIES, OFFSET_RESETS
 
 deadlock(False)  # a partition whose records are done rests

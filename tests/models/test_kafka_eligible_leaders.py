@@ -6,7 +6,7 @@ import pytest
 
 from statewalk.checker import native
 from statewalk.checker.contract.search import SearchOptions
-from statewalk.models.kafka.eligible_leaders_rows import ROWS
+from statewalk.models.kafka.eligible.rows import ROWS
 from tests.cases import slow
 from tests.models.kafka import FOLDER, counts, loaded, violated
 

@@ -6,12 +6,15 @@ import pytest
 
 from statewalk.checker import native
 from statewalk.checker.contract.search import SearchOptions
-from statewalk.models.kafka.share_partition_rows import ROWS
+from statewalk.models.kafka.sharing.rows import ROWS
 from tests.cases import slow
 from tests.models.kafka import FOLDER, counts, loaded, violated
 
 SPEC = FOLDER / "share_partition.py"
-CONSTANTS = {name: constants for name, _, constants in ROWS}
+CONSTANTS = {
+    name: {n: getattr(value, "__name__", value) for n, value in constants.items()}
+    for name, _, constants in ROWS
+}
 EXPECTED = {name: expect for name, expect, _ in ROWS}
 
 

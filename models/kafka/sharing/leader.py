@@ -401,9 +401,9 @@ class SharePartition(Role):
         """InFlightState.cancelAndClearAcquisitionLockTimeoutTask."""
         timer = record.timer
         record.timer = None
-        if timer in self.scheduled:
+        if timer is not None and timer in self.scheduled:
             self.scheduled.remove(timer)
-        elif timer in self.expired:
+        elif timer is not None and timer in self.expired:
             self.cancelled.add(timer)
 
     def ignores(self, timer: Timer) -> bool:
