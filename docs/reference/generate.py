@@ -33,6 +33,7 @@ FOLDER = Path(__file__).parent
 ROOT = FOLDER.parents[1]
 PAGES = {"commands": "command-line.md", "api": "python.md", "words": "words.md"}
 _MARK = "<!-- generated: {} -->\n"
+Rows = dict[tuple[str, str], str]  # arguments with their help: the first command that has them
 _ALIASES = {"Auxiliary", "Constant", "Ephemeral", "Fairness", "Flow"}
 
 
@@ -48,13 +49,14 @@ def fresh(kind: str, text: str) -> str:
 def commands() -> Iterator[str]:
     """Yield the lines of all commands, group by group."""
     choices = _choices(make_parser())
+    known: Rows = {}
     for group, names in GROUPS.items():
         yield f"## {group.capitalize()}\n"
         for name in names:
-            yield from _command(name, choices[name])
+            yield from _command(name, choices[name], known)
 
 
-def _command(name: str, parser: argparse.ArgumentParser) -> Iterator[str]:
+def _command(name: str, parser: argparse.ArgumentParser, known: Rows) -> Iterator[str]:
     inner = _choices(parser)
     yield f"### {name}\n"
     yield f"{_cell(parser.description or '')}\n"
@@ -62,12 +64,25 @@ def _command(name: str, parser: argparse.ArgumentParser) -> Iterator[str]:
     actions = [a for a in actions if not isinstance(a, argparse._SubParsersAction)]
     if actions:
         yield "| argument | meaning |\n|---|---|"
-        yield from (f"| {_called(a)} | {_cell(_help(parser, a))} |" for a in actions)
+        yield from _arguments(name, [(_called(a), _cell(_help(parser, a))) for a in actions], known)
         yield ""
     if parser.epilog:
         yield f"{_cell(parser.epilog)}\n"
     for one, of in inner.items():
-        yield from _command(f"{name} {one}", of)
+        yield from _command(f"{name} {one}", of, known)
+
+
+def _arguments(name: str, rows: list[tuple[str, str]], known: Rows) -> Iterator[str]:
+    """Yield the rows of a command; several that an earlier one has are one, with their names."""
+    first = {row: known.setdefault(row, name) for row in rows}
+    same = {n: [r for r in rows if first[r] == n] for n in dict.fromkeys(first.values())}
+    short = {n: found for n, found in same.items() if n != name and len(found) > 1}
+    yield from (
+        f"| {called} | {text} |" for called, text in rows if first[called, text] not in short
+    )
+    for n, found in short.items():
+        named = ", ".join(called for called, _ in found)
+        yield f"| {named} | as for [{n}](#{n.replace(' ', '-')}) |"
 
 
 def _choices(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
