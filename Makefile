@@ -17,7 +17,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo diary gallery test test-browser test-mariadb test-postgres test-redis test-slow lint format types check bench cluster chaos pythons release clean
+.PHONY: help install demo diary gallery site test test-browser test-mariadb test-postgres test-redis test-slow lint format types check bench cluster chaos pythons release clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  \1\t/' | expand -t 17
@@ -48,6 +48,9 @@ diary: $(STAMP)  ## run every entry of the diary: a few minutes
 
 gallery: $(STAMP)  ## build pages of the diary's bugs in build/gallery
 	$(BIN)/python docs/gallery.py
+
+site: $(STAMP)  ## build the documentation as pages that run, in build/site; npm brings Python for browsers
+	$(BIN)/python docs/site.py
 
 test: $(STAMP)  ## run the tests, without the slow ones
 	$(PYTEST) tests

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 MOST = 1 << 30  # bytes that are read whole
+_PART = 1 << 20
 MOST_OF_A_TEXT = 1 << 24  # bytes of a spec, which somebody wrote
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe opens only so
 
@@ -54,11 +55,14 @@ def file_name(text: str) -> str:
 
 def read_bytes(path: str | Path, most: int = MOST) -> bytes:
     """Return what a file of at most so many bytes holds. Raises OSError."""
+    parts, size = list[bytes](), 0
     with opened(path, most) as file:
-        data = file.read(most + 1)
-    if len(data) > most:  # it grows, or the system does not know its size
-        raise _too_large(path, most)
-    return data
+        while part := file.read(_PART):  # room for all of `most` is made where it is asked for
+            parts.append(part)
+            size += len(part)
+            if size > most:  # it grows, or the system does not know its size
+                raise _too_large(path, most)
+    return b"".join(parts)
 
 
 def read_text(path: str | Path, *, errors: str = "strict", most: int = MOST) -> str:

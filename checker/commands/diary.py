@@ -32,6 +32,9 @@ def add_parser(subparsers: Any) -> None:
     test = what.add_parser("test", help="run every cell, and say where something else comes out")
     build = what.add_parser("build", help="write what comes out into the entries, and make pages")
     build.add_argument("--out", metavar="SITE", default=_SITE, help="where pages go (%(default)s)")
+    build.add_argument(
+        "--runnable", metavar="PYODIDE", help="the folder of Pyodide: pages run in the browser"
+    )
     for parser in (test, build):
         parser.add_argument("--only", action="append", metavar="NN", help="this entry alone")
     new = what.add_parser("new", help="begin an entry")
@@ -92,9 +95,10 @@ def _test(arguments: argparse.Namespace) -> int:
 
 def _build(arguments: argparse.Namespace) -> int:
     from statewalk.checker.diary.play import play_all
-    from statewalk.checker.diary.site import write_site
+    from statewalk.checker.diary.site import nothing, write_site
     from statewalk.checker.machine.files import write_text
     from statewalk.checker.report.runs import refuse_links
+    from statewalk.checker.runnable import build as runnable
 
     if arguments.out == _SITE:
         refuse_links(Path(_SITE), "Name another folder with --out.")
@@ -109,7 +113,11 @@ def _build(arguments: argparse.Namespace) -> int:
         streams.say(f"{'wrote' if changed else 'same '} {one.path}\n")
         streams.out().writelines(f"{line}\n" for line in found.wrong)
         streams.out().flush()
-    write_site(played, known, Path(arguments.out))
+    besides = nothing
+    if arguments.runnable is not None:
+        made = runnable.write(Path(arguments.out), Path(arguments.runnable), _folder(arguments), {})
+        besides = made.besides
+    write_site(played, known, Path(arguments.out), besides)
     streams.say(f"pages {arguments.out}\n")
     return NOT_MET if any(one.wrong for one in played) else HOLDS
 

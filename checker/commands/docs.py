@@ -25,6 +25,10 @@ def add_parser(subparsers: Any) -> None:
         "page", nargs="?", metavar="PAGE", help="such as language, or models/paimon"
     )
     parser.add_argument("--out", metavar="SITE", default=_SITE, help="where pages go (%(default)s)")
+    parser.add_argument(
+        "--runnable", metavar="PYODIDE", help="the folder of Pyodide: pages of the diary run in "
+        "the reader's browser, and there is a playground",
+    )  # fmt: skip
     parser.add_argument("--open", action="store_true", help="open them in a browser")
     parser.set_defaults(run=run)
 
@@ -39,13 +43,27 @@ def run(arguments: argparse.Namespace) -> int:
         return _read(folder(), arguments.page)
     if arguments.out == _SITE:
         refuse_links(Path(_SITE), "Name another folder with --out.")
-    first = write(folder(), Path(arguments.out))
+    if arguments.runnable is None:
+        first = write(folder(), Path(arguments.out))
+    else:
+        first = _runnable(folder(), Path(arguments.out), Path(arguments.runnable))
     streams.say(f"pages {first}\n")
     if arguments.open:
         import webbrowser
 
         webbrowser.open(first.resolve().as_uri())
     return HOLDS
+
+
+def _runnable(folder: Path, site: Path, pyodide: Path) -> Path:
+    """Write pages that run; the file to begin with."""
+    from statewalk.checker.commands.everyday.new import TEMPLATES, text_of
+    from statewalk.checker.diary.site import write
+    from statewalk.checker.runnable import build
+
+    templates = {name: text_of(name, None) for name in TEMPLATES}
+    made = build.write(site, pyodide, folder / "diary", templates)
+    return write(folder, site, made.besides, {build.PLAYGROUND: made.playground()})
 
 
 def _read(folder: Path, name: str) -> int:

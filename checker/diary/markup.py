@@ -39,7 +39,7 @@ _FOLD = re.compile(r"^</?details>$|^<summary>(.*)</summary>$")
 _BREAKS = re.compile(r"(?<=[_./=|,])(?=[A-Za-z])|(?<=[a-z])(?=[A-Z][a-z])")  # of long names
 _LONG = 24  # lines of output that stand open
 _LEXERS = {"fizz": "python", "tla": "tlaplus", "console": "text", "mermaid": "text"}
-_STYLES = (
+STYLES = (
     (re.compile(r"^HOLDS\b"), "good"),
     (re.compile(r"^(VIOLATED|!)"), "bad"),
     (re.compile(r"^BOUNDED\b"), "warn"),
@@ -144,12 +144,14 @@ def _fence(traces: Mapping[int, Trace | str], tokens: Sequence[Token], at: int, 
         return _painted(found, token.content) if isinstance(found, str) else drawn(found)
     if language == "mermaid" and (picture := picture_of(token.content)):
         return picture
+    line = token.map[0] if token.map else 0
     if language == "console":
-        return _console(token.content)
+        return _console(token.content, line)
     head = (
         f"<figcaption>{escape(name.removesuffix('+').strip())}</figcaption>" if name.strip() else ""
     )
-    return f'<figure class="code">{head}<pre>{coloured(token.content, language)}</pre></figure>\n'
+    text = coloured(token.content, language)
+    return f'<figure class="code" data-line={line}>{head}<pre>{text}</pre></figure>\n'
 
 
 def coloured(text: str, language: str) -> str:
@@ -161,7 +163,7 @@ def coloured(text: str, language: str) -> str:
     return str(highlight(text, lexer, HtmlFormatter(nowrap=True)))
 
 
-def _console(text: str) -> str:
+def _console(text: str, line: int) -> str:
     """Commands, each with its output below; a long one unfolds."""
     parts: list[str] = []
     for block in re.split(rf"^(?={re.escape(PROMPT)})", text, flags=re.MULTILINE):
@@ -178,11 +180,11 @@ def _console(text: str) -> str:
             parts.append(f"{head}<pre>{first}</pre>{fold}</details>")
         elif command or lines:
             parts.append(f"{head}<pre>{shown}</pre>" if lines else head)
-    return f'<figure class="console">{"".join(parts)}</figure>\n'
+    return f'<figure class="console" data-line={line}>{"".join(parts)}</figure>\n'
 
 
 def _line(line: str) -> str:
-    for pattern, style in _STYLES:
+    for pattern, style in STYLES:
         if pattern.search(line):
             return f'<span class="{style}">{escape(line)}</span>'
     return escape(line)

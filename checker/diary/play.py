@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher, unified_diff
 from pathlib import Path
 from textwrap import dedent, indent
@@ -32,6 +32,7 @@ from statewalk.checker.diary.entry import (
     words_of,
 )
 from statewalk.checker.library import library_folder
+from statewalk.checker.machine import able, again
 from statewalk.checker.traces.reading import load_trace
 from statewalk.dsl.errors import RunError
 
@@ -78,7 +79,10 @@ class Played:
 
 
 def execute(words: list[str], folder: Path) -> str:
-    """Run `statewalk` in a process of its own."""
+    """Run `statewalk` in a process of its own, where there can be one."""
+    if not able.PROCESSES:
+        printed, said, _ = again.here(words, folder)
+        return printed + said
     settings = {"COLUMNS": "100", "NO_COLOR": "1", "PYTHONUTF8": "1"}
     try:
         done = subprocess.run(
@@ -105,7 +109,7 @@ def play(entry: Entry, run: Execute = execute) -> Played:
             if cell.kind == "commands":
                 fresh = list(_printed(entry, cell, here, run))
             else:
-                fresh = _output(entry, cell.name, here, run)
+                fresh = output(entry, cell.name, here, run)
                 traced = here / cell.name.split()[2]
                 if "--format picture" in cell.name:
                     drawn = run([*words_of(entry.path, cell.name), "--out", _DRAWN], here)
@@ -196,27 +200,67 @@ def _held(entry: Entry, cell: Cell, here: Path) -> list[str]:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(old + text, encoding="utf-8")
         return []
-    rest = file.read_text(encoding="utf-8")
-    for part in re.split(rf"^ *(?:# *)?{_LEFT_OUT} *\n", text, flags=re.MULTILINE):
-        shown = dedent(part).strip("\n") + "\n"
+    found = _parts(file.read_text(encoding="utf-8"), text)
+    if isinstance(found, str):
+        where = f"{entry.path}:{cell.first}"
+        return [f"{where}: these lines do not stand in {entry.number}/{name}:\n{found}"]
+    return []
+
+
+_GAP = re.compile(rf"^ *(?:# *)?{_LEFT_OUT} *\n", re.MULTILINE)
+
+
+def _parts(text: str, shown: str) -> list[tuple[int, int, int]] | str:
+    """Return where the parts of a block stand in a file's text: (from, to, more indentation) each;
+    the part that does not stand there, if one does not.
+    """
+    found, at = list[tuple[int, int, int]](), 0
+    for part in _GAP.split(shown):
+        lines = dedent(part).strip("\n") + "\n"
         for depth in range(0, _DEEPEST, 4):
-            _, found, after = rest.partition(indent(shown, " " * depth))
-            if found:
-                rest = after
+            wanted = indent(lines, " " * depth)
+            first = text.find(wanted, at)
+            if first >= 0:
+                at = first + len(wanted)
+                found.append((first, at, depth))
                 break
         else:
-            where = f"{entry.path}:{cell.first}"
-            return [f"{where}: these lines do not stand in {entry.number}/{name}:\n{part}"]
-    return []
+            return part
+    return found
+
+
+def change(entry: Entry, cell: Cell, here: Path, text: str | None) -> None:
+    """Write a cell's file as a reader changed the cell; None where they did not.
+
+    Raises:  RunError[SW381] for parts that no longer fit the file
+    """
+    name = cell.name.removesuffix("+").rstrip()
+    if text is None or not (entry.pinned / name).exists():
+        changed = cell if text is None else replace(cell, lines=tuple(text.splitlines()))
+        _filed(entry, changed, here)
+        return
+    file = here / name
+    whole = file.read_text(encoding="utf-8")
+    places = _parts(whole, "\n".join(cell.lines) + "\n")
+    new = _GAP.split(text.rstrip("\n") + "\n")
+    if isinstance(places, str) or len(places) != len(new):
+        raise RunError(
+            "SW381", f"The lines with … in the block of {name} are not those that it had.",
+            help="Keep them: they stand for the rest of the file.",
+        )  # fmt: skip
+    for (first, end, depth), part in reversed([*zip(places, new, strict=True)]):
+        lines = indent(dedent(part).strip("\n") + "\n", " " * depth)
+        whole = whole[:first] + lines + whole[end:]
+    file.write_text(whole, encoding="utf-8")
 
 
 def _printed(entry: Entry, cell: Cell, here: Path, run: Execute) -> Iterator[str]:
     for command, old in cell.commands:
         yield PROMPT + command
-        yield from kept(old, _output(entry, command, here, run))
+        yield from kept(old, output(entry, command, here, run))
 
 
-def _output(entry: Entry, command: str, here: Path, run: Execute) -> list[str]:
+def output(entry: Entry, command: str, here: Path, run: Execute) -> list[str]:
     """Return what a command prints, after its pipes."""
     first, *pipes = command.split(" | ")
     text = run(words_of(entry.path, first), here).replace(f"{library_folder()}/", "models/")

@@ -10,8 +10,8 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, partial
 from html import escape
 from pathlib import Path
@@ -31,14 +31,37 @@ if TYPE_CHECKING:
 _ASSETS = Path(__file__).parent / "assets"
 
 
-def write_site(played: Sequence[Played], found: Sequence[Entry], folder: Path) -> None:
+@dataclass(frozen=True)
+class Also:
+    """What a page has besides: elements of its head and at its end, and the sources that its policy
+    lets in for them, by directive.
+    """
+
+    head: str = ""
+    body: str = ""
+    policy: Mapping[str, str] = field(default_factory=dict)
+
+
+Besides = Callable[[Path, Path], Also]
+"""From the source of a page and the way to the top of the site, to what the page has besides"""
+
+
+def nothing(source: Path, top: Path) -> Also:
+    """Return that a page has nothing besides."""
+    return Also()
+
+
+def write_site(
+    played: Sequence[Played], found: Sequence[Entry], folder: Path, besides: Besides = nothing
+) -> None:
     """Write the pages of some of the entries into a folder, and the index if it is all of them."""
     folder.mkdir(parents=True, exist_ok=True)
     for one in played:
         at = found.index(one.entry)
         around = _around(found, at)
         body = f'<article>{to_html(one)}</article><nav class="around">{around}</nav>'
-        write_text(folder / page_name(one.entry), _page(one.entry.title, found, at, body))
+        also = besides(one.entry.path, Path())
+        write_text(folder / page_name(one.entry), _page(one.entry.title, found, at, body, also))
         if one.entry.pinned.is_dir():  # its files are linked to
             copy_pinned(one.entry.pinned, folder / one.entry.number)
     if len(played) == len(found):
@@ -96,27 +119,32 @@ def _around(found: Sequence[Entry], at: int) -> str:
     return links
 
 
-def _page(title: str, found: Sequence[Entry], at: int | None, body: str) -> str:
+def _page(
+    title: str, found: Sequence[Entry], at: int | None, body: str, also: Also = Also()
+) -> str:
     links = "".join(
         f'<li><a href="{page_name(one)}"{" aria-current=page" if n == at else ""}>'
         f"<b>{one.number}</b> {escape(one.title)}</a></li>"
         for n, one in enumerate(found)
     )
     brand = f'<a class="brand" href="index.html">{escape(_name_of(found))}</a>'
-    return page(title, brand, links, "Entries", body)
+    return page(title, brand, links, "Entries", body, also)
 
 
-def page(title: str, brand: str, links: str, what: str, body: str) -> str:
+def page(title: str, brand: str, links: str, what: str, body: str, also: Also) -> str:
     """Return a page: the ``links`` to all are beside it, or fold where there is no room."""
     scripts = " ".join(f"'{hashed(script(name))}'" for name in ("search", "find", "copy"))
-    policy = f"default-src 'none'; style-src '{hashed(_style())}'; script-src {scripts}"
+    rules = {"default-src": "'none'", "style-src": f"'{hashed(_style())}'", "script-src": scripts}
+    for directive, more in also.policy.items():
+        rules[directive] = f"{rules.get(directive, '')} {more}".strip()
+    policy = "; ".join(f"{directive} {sources}" for directive, sources in rules.items())
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{_style()}</style>\n</head>\n<body>\n"
+        f"<title>{escape(title)}</title>\n<style>{_style()}</style>\n{also.head}</head>\n<body>\n"
         f'<nav class="all">{brand}<details><summary>{what}</summary><ol>{links}</ol></details>'
-        f"<ol>{links}</ol></nav>\n<main>{body}</main>\n</body>\n</html>\n"
+        f"<ol>{links}</ol></nav>\n<main>{body}</main>\n{also.body}</body>\n</html>\n"
     )
 
 
@@ -180,9 +208,13 @@ def read(folder: Path) -> list[Page]:
     return found
 
 
-def write(folder: Path, site: Path) -> Path:
-    """Write the pages of a folder; the file to begin with."""
-    pages = read(folder)
+def write(
+    folder: Path, site: Path, besides: Besides = nothing, own: Mapping[Page, str] | None = None
+) -> Path:
+    """Write the pages of a folder, and those ``own`` ones whose bodies are given; the file to
+    begin with.
+    """
+    pages = [*read(folder), *(own or {})]
     specs = [file for file in (folder / "diary").glob("*/*") if file.suffix in _SPECS]
     specs += folder.glob("*/*.ipynb")
     known = {one.source for one in pages} | {file.relative_to(folder) for file in specs}
@@ -192,13 +224,15 @@ def write(folder: Path, site: Path) -> Path:
         copied.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, copied)
     for one in pages:
-        text = str(markdown({}, partial(_link, one, known)).render(one.text))
+        text = (own or {}).get(one) or str(
+            markdown({}, partial(_link, one, known)).render(one.text)
+        )
         contents = _contents(text)
         if one.source != WORDS:
             text = _with_words(text, one, words)
         if one.source == Path("README.md"):
             text, contents = text.replace("</h1>", f"</h1>{_search(pages)}", 1), ""
-        top = os.path.relpath(".", one.target.parent)
+        top = Path(os.path.relpath(".", one.target.parent))
         near = [p for p in pages if p.source.parent == one.source.parent]
         body = (
             f'{contents}<article>{text}</article><nav class="around">{_neighbours(near, one)}</nav>'
@@ -206,8 +240,9 @@ def write(folder: Path, site: Path) -> Path:
         )
         file = site / one.target
         file.parent.mkdir(parents=True, exist_ok=True)
-        brand = f'<a class="brand" href="{top}/index.html">{NAME}</a>'
-        write_text(file, page(one.title, brand, _all(pages, one), "Pages", body))
+        brand = f'<a class="brand" href="{top.as_posix()}/index.html">{NAME}</a>'
+        also = besides(folder / one.source, top)
+        write_text(file, page(one.title, brand, _all(pages, one), "Pages", body, also))
     return site / "index.html"
 
 

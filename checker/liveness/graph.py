@@ -136,7 +136,7 @@ def from_transitions(
     """(offsets, targets, labels) of transitions given in any order."""
     counts = np.bincount(sources, minlength=states)
     offsets = np.zeros(states + 1, np.int64)
-    np.cumsum(counts, out=offsets[1:])
+    offsets[1:] = np.cumsum(counts)
     if len(sources) and (np.diff(sources) < 0).any():
         order = np.argsort(sources, kind="stable")
         targets, labels = targets[order], labels[order]

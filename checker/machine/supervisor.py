@@ -25,7 +25,7 @@ from functools import cache
 from types import FrameType
 from typing import IO, Any
 
-from statewalk.checker.machine import signals
+from statewalk.checker.machine import able, signals
 
 Frame = tuple[str, int, str]
 
@@ -47,7 +47,7 @@ _DUMP = getattr(signal, "SIGUSR2", None)
 
 def possible() -> bool:
     """Return whether processes can be made this way here."""
-    return hasattr(os, "fork") and _DUMP is not None
+    return able.FORKS
 
 
 def _file() -> IO[bytes]:

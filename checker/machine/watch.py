@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
-from statewalk.checker.machine import supervisor
+from statewalk.checker.machine import able, supervisor
 from statewalk.checker.machine.places import OURS, Limit, Place, place_of
 from statewalk.dsl.source.modules import FILES
 
@@ -24,7 +24,7 @@ from statewalk.dsl.source.modules import FILES
 with suppress(ImportError):  # not everywhere
     import resource
 
-_TIMER = getattr(signal, "SIGALRM", None)  # not everywhere
+_TIMER = signal.SIGALRM if able.TIMERS else None
 _GRACE = 0.4  # seconds that one call of the spec may go on past a limit
 _LATEST = 1.0  # seconds that a search may go on past a limit in one call of the spec after another
 _ROUGH = 0.5  # past that, our own code is not spared if the spec called it
@@ -151,7 +151,8 @@ class Watchdog:
             delay = 2 * _LOOK
         elif self.deadline is not None:
             delay = max(self.deadline - time.monotonic(), 0.001)
-        signal.setitimer(signal.ITIMER_REAL, delay if self._able else 0)
+        if _TIMER is not None:
+            signal.setitimer(signal.ITIMER_REAL, delay if self._able else 0)
 
     def _look(self, number: int, frame: FrameType | None) -> None:
         if not self._able:

@@ -14,8 +14,8 @@ ENTERS: dict[str, str] = {
     ),
     "checker/commands": (
         "Model dsl/caches dsl/fizz/convert dsl/words api behaviours compare contract diary engines "
-        "explore graph induction library machine page refinement report spark/session states "
-        "traces verdict"
+        "explore graph induction library machine page refinement report runnable "
+        "spark/session states traces verdict"
     ),
     "checker/commands/behaviours": (
         "Model api behaviours commands/arguments conform conforming contract "
@@ -89,6 +89,10 @@ ENTERS: dict[str, str] = {
         "Model dsl/values behaviours conform contract graph machine native scenarios states traces "
         "verdict"
     ),
+    "checker/runnable": (
+        "dsl/errors dsl/inputs dsl/source api diary library liveness/kernels machine page verdict"
+    ),
+    "checker/runnable/arrays": "",
     "checker/scenarios": "Model dsl/state dsl/values conform contract machine states",
     "checker/spark": "Model contract machine native",
     "checker/spark/driver": (

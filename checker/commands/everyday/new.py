@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     folder = Path(arguments.name)
     spec = _spec_name(folder)
-    text = _text(arguments.template, arguments.model)
+    text = text_of(arguments.template, arguments.model)
     if arguments.from_tla is not None:
         text = _of_tla(arguments.from_tla, arguments.cfg)
     elif arguments.cfg is not None:
@@ -126,7 +126,7 @@ def _spec_name(folder: Path) -> str:
     return name + ".py"
 
 
-def _text(template: str, model: str | None) -> str:
+def text_of(template: str, model: str | None) -> str:
     """Return what the spec says."""
     from statewalk.checker.commands.everyday import templates
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from statewalk.checker.contract.search import ASSERTION, DEADLOCK
+from statewalk.checker.machine import able, again
 from statewalk.checker.report.page import plural
 from statewalk.checker.report.progress import COMPILING
 from statewalk.checker.verdict import exits
@@ -142,6 +143,9 @@ def checked(jobs: Sequence[Job], how: How, asked: Callable[[], bool]) -> Iterato
     Raises KeyboardInterrupt once the user ``asked``.
     """
     running: set[subprocess.Popen[str]] = set()
+    if not able.THREADS:
+        yield from (_run(job, how, running) for job in jobs)
+        return
     parts = [_parted(job, whole=len(jobs) >= how.jobs) for job in jobs]
     with ThreadPoolExecutor(how.jobs) as pool:
         try:
@@ -176,17 +180,12 @@ def _run(job: Job, how: How, running: set[subprocess.Popen[str]]) -> list[Row]:
     if not job.configurations:
         return []
     with tempfile.TemporaryDirectory(prefix="statewalk-") as folder:
-        process = begun(_words(job, how, Path(folder)), how)
-        running.add(process)
-        try:
-            printed, said = process.communicate()
-        finally:
-            running.discard(process)
+        printed, said, code = _ended(_words(job, how, Path(folder)), how, running)
         results = _results(Path(folder, "result.json"))
         origins = _origins(Path(folder, _SOURCES))
         told = _told(Path(folder), printed) if how.tells else None
     compiled = COMPILING in said
-    missing = f"no result: {gist(said) or f'ended with exit code {process.returncode}'}"
+    missing = f"no result: {gist(said) or f'ended with exit code {code}'}"
     return [
         Row(
             c,
@@ -199,6 +198,19 @@ def _run(job: Job, how: How, running: set[subprocess.Popen[str]]) -> list[Row]:
         )
         for n, c in enumerate(job.configurations)
     ]
+
+
+def _ended(words: list[str], how: How, running: set[subprocess.Popen[str]]) -> tuple[str, str, int]:
+    """Return what a check printed and said, and its exit code."""
+    if not able.PROCESSES:
+        return again.here(words)
+    process = begun(words, how)
+    running.add(process)
+    try:
+        printed, said = process.communicate()
+    finally:
+        running.discard(process)
+    return printed, said, process.returncode
 
 
 def begun(words: Sequence[str], how: How) -> subprocess.Popen[str]:

@@ -2,7 +2,7 @@
 // ran are marked, so that the branch taken is seen.
 
 const WORDS = new Set("and as assert async await break class continue def del elif else except finally for from if import in is lambda not or pass raise return try while with yield True False None self".split(" "));
-const TOKENS = /(#.*$)|("""[^]*?"""|"[^"\n]*"|'[^'\n]*')|(@[\w.]+)|\b([A-Za-z_]\w*)\b|(\b\d+\b)/g;
+const TOKENS = /(#.*)|("""[^]*?"""|"[^"\n]*"|'[^'\n]*')|(@[\w.]+)|\b([A-Za-z_]\w*)\b|(\b\d+\b)/g;
 
 // A line of Python, its words in colours of their kinds.
 function coloured(text) {

@@ -25,6 +25,7 @@ class Browser:
     def __init__(self, folder: Path, size: tuple[int, int] = (1400, 900)) -> None:
         assert FOUND is not None
         self.said: list[str] = []
+        self._frames: dict[str, str] = {}
         self._number = 0
         self._rest = b""
         here, theirs = os.pipe(), os.pipe()  # what we say, what it says
@@ -80,6 +81,25 @@ class Browser:
         )
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
+
+    def in_frames(self, expression: str) -> list[Any]:
+        """The values of an expression in frames that have a process of their own."""
+        page, self._session = self._session, None
+        found = []
+        try:
+            for target in self._ask("Target.getTargets")["targetInfos"]:
+                if target["type"] == "iframe":
+                    if target["targetId"] not in self._frames:
+                        made = self._ask(
+                            "Target.attachToTarget", targetId=target["targetId"], flatten=True
+                        )
+                        self._frames[target["targetId"]] = made["sessionId"]
+                    self._session = self._frames[target["targetId"]]
+                    found.append(self.value(expression))
+                    self._session = None
+        finally:
+            self._session = page
+        return found
 
     def until(self, expression: str) -> None:
         """Wait until an expression is true."""

@@ -1,0 +1,189 @@
+"""Pages that run, in a browser: an entry of the diary, and the playground with a link."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from statewalk.checker.cli import main
+from statewalk.checker.diary.play import solution_of
+from tests.checker.page.browser import FOUND, Browser
+from tests.places import ROOT
+
+PYODIDE = ROOT / "build/pyodide"
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.skipif(FOUND is None, reason="there is no browser"),
+    pytest.mark.skipif(not PYODIDE.exists(), reason="make site brings Pyodide"),
+]
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    seen: ClassVar[list[str]] = []
+
+    def log_message(self, format: str, *args: object) -> None:
+        self.seen.append(self.path)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("site")
+    assert 0 == main(["docs", "--runnable", str(PYODIDE), "--out", str(folder)])
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+
+
+Open = Callable[[str], Browser]
+
+
+@pytest.fixture
+def fresh(tmp_path: Path, site: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
+    """Open a page of the site in a profile that is new."""
+    monkeypatch.setattr("tests.checker.page.browser.SECONDS", 300.0)
+    with Browser(tmp_path / "profile") as browser:
+
+        def opened(address: str) -> Browser:
+            browser.open(f"{site}/{address}")
+            return browser
+
+        yield opened
+    shutil.rmtree(tmp_path / "profile", ignore_errors=True)
+
+
+def press(browser: Browser, text: str, within: str = "document") -> None:
+    """Press a button by its text, and wait until what it runs has ended."""
+    found = f"[...{within}.querySelectorAll('button')].find((b) => b.textContent === {text!r})"
+    browser.value(f"{found}.click(), 0")
+    browser.until("!document.body.classList.contains('running')")
+
+
+def shown(browser: Browser, within: str) -> str:
+    text: str = browser.value(f"{within}.querySelector('.result').innerText")
+    return text
+
+
+def write(browser: Browser, element: str, text: str) -> None:
+    """Put a text in the place of that of an editor, as typing does."""
+    browser.value(
+        f"(() => {{ const area = {element}; area.focus(); area.select(); "
+        f"document.execCommand('insertText', false, {json.dumps(text)}); }})(), 0"
+    )
+
+
+RUN = "document.querySelectorAll('.run')[{}]".format
+AREA = "document.querySelectorAll('.editor textarea')[{}]".format
+
+
+def test_an_entry_runs_breaks_plays_and_is_solved(fresh: Open, tmp_path: Path) -> None:
+    page = fresh("diary/01-asking-for-an-id.html")
+    press(page, "Run", RUN(0))
+    assert "5 distinct states" in shown(page, RUN(0))
+    page.value(f"{RUN(0)}.querySelector('.command code').textContent += '', 0")
+    command = "statewalk check asking.py --set BROKERS=2 | grep searched"
+    page.value(f"{RUN(0)}.querySelector('.command code').textContent = {command!r}, 0")
+    press(page, "Run", RUN(0))
+    assert "14 distinct states" in shown(page, RUN(0))
+
+    text = page.value(f"{AREA(0)}.value")
+    write(page, AREA(0), text.replace("if self.busy(request.tid):", "if False:"))
+    command = "statewalk check asking.py --set CLIENTS=2"
+    page.value(f"{RUN(0)}.querySelector('.command code').textContent = {command!r}, 0")
+    press(page, "Run", RUN(0))
+    assert "VIOLATED  epochs_rise  (always)  after 4 steps" in shown(page, RUN(0))
+    assert "if False:" in page.value("document.querySelector('.changes').textContent")
+
+    texts = page.in_frames("document.body.innerText")
+    assert any("epochs_rise" in text for text in texts)
+
+    pinned = ROOT / "docs/diary/01"
+    solved = solution_of(pinned / "asking.py", pinned / "solution.patch", tmp_path)
+    own = "document.querySelector('.exercise')"
+    press(page, "Judge it", own)
+    assert "Not yet." in shown(page, own)
+    write(page, f"{own}.querySelector('textarea')", solved.read_text(encoding="utf-8"))
+    press(page, "Judge it", own)
+    assert "Solved." in shown(page, own)
+    assert [] == page.said
+
+
+SPEC = """from statewalk import State, action, always
+
+
+class Counter(State):
+    n: int = 0
+
+    @action
+    def count(self) -> None:
+        self.n = (self.n + 1) % 5
+
+
+counter = Counter()
+
+
+@always
+def small() -> bool:
+    return counter.n < 3
+"""
+REACHES_OUT = """import js
+
+
+def request():
+    sent = js.XMLHttpRequest.new()
+    sent.open("GET", "ADDRESS/reached", False)
+    sent.send()
+
+
+for reach in (
+    request,
+    lambda: js.WebSocket.new("ADDRESS/reached".replace("http", "ws")),
+    lambda: js.importScripts("ADDRESS/reached"),
+    lambda: js.WorkerGlobalScope.prototype.fetch.call(js.self, "ADDRESS/reached"),
+    lambda: js.indexedDB.open("reached"),
+):
+    try:
+        reach()
+    except Exception as error:
+        print("refused", type(error).__name__)
+
+"""
+
+
+def test_a_link_carries_a_spec_that_runs_after_a_click(fresh: Open) -> None:
+    page = fresh("playground.html")
+    write(page, AREA(0), SPEC)
+    press(page, "Link")
+    page.until("location.hash.startsWith('#1')")
+    address = page.value("location.href")
+    page.ask("Page.navigate", url="about:blank")
+    page = fresh(address.split("/", 3)[3])
+    page.until("document.querySelector('.notice').hidden === false")
+    assert "Nothing of it has run" in page.value("document.querySelector('.notice').innerText")
+    assert page.value("document.querySelectorAll('iframe').length") == 0
+    press(page, "Run")
+    assert "VIOLATED  small  (always)  after 3 steps" in shown(page, "document")
+    press(page, "Constants")
+    assert page.value("document.querySelector('.fields').innerText") != ""
+    assert [] == page.said
+
+
+def test_a_spec_reaches_nothing_outside_of_its_worker(fresh: Open, site: str) -> None:
+    page = fresh("playground.html")
+    write(page, AREA(0), REACHES_OUT.replace("ADDRESS", site) + SPEC)
+    press(page, "Run")
+    text = shown(page, "document")
+    assert "VIOLATED  small" in text
+    assert text.count("refused") >= 3  # the others are refused later, by the page's policy
+    assert not [path for path in Quiet.seen if "reached" in path]
+    assert any("pyodide.asm.wasm" in path for path in Quiet.seen)
