@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 PropertyKind = Literal[
     "always", "exists", "on_step", "eventually", "always_eventually", "eventually_always",
-    "leads_to", "until", "refines", "deadlock", "assertion", "error",
+    "always_eventually_on_step", "eventually_always_on_step", "leads_to", "until", "refines",
+    "deadlock", "assertion", "error",
 ]  # fmt: skip
 Over = Literal["states", "steps", "behaviors", "specs", "anything"]
 
@@ -20,7 +21,8 @@ class Kind:
     ``one`` and ``many`` name properties of the kind in a summary. ``marks`` are the decorators
     that make it, read downwards. A search looks for states or steps in which its predicate is what
     is ``sought``: that violates the property, but for a ``witness``, which it shows. ``absent`` is
-    the value of the predicate for role instances that do not exist.
+    the value of the predicate for role instances that do not exist. The predicate is one of a step,
+    and may say ``old``, where it is ``of_steps``.
     """
 
     name: PropertyKind
@@ -31,6 +33,7 @@ class Kind:
     sought: bool = False
     witness: bool = False
     absent: bool = True
+    of_steps: bool = False
 
     @property
     def word(self) -> str:
@@ -59,10 +62,24 @@ _LIVE = ("liveness property", "liveness properties")
 _ROWS = (
     Kind("always", "states", "invariant", "invariants", (("always",),)),
     Kind("exists", "states", "witness", "witnesses", (("exists",),), True, True, absent=False),
-    Kind("on_step", "steps", *_STEP, (("on_step",), ("always", "on_step"))),
+    Kind("on_step", "steps", *_STEP, (("on_step",), ("always", "on_step")), of_steps=True),
     Kind("eventually", "behaviors", *_LIVE, (("eventually",),), absent=False),
     Kind("always_eventually", "behaviors", *_LIVE, (("always", "eventually"),)),
     Kind("eventually_always", "behaviors", *_LIVE, (("eventually", "always"),)),
+    Kind(
+        "always_eventually_on_step",
+        "behaviors",
+        *_LIVE,
+        (("always", "eventually", "on_step"),),
+        of_steps=True,
+    ),
+    Kind(
+        "eventually_always_on_step",
+        "behaviors",
+        *_LIVE,
+        (("eventually", "always", "on_step"),),
+        of_steps=True,
+    ),
     Kind("leads_to", "behaviors", *_LIVE),
     Kind("until", "behaviors", *_LIVE, absent=False),
     Kind("refines", "specs", "refinement", "refinements"),
@@ -73,6 +90,12 @@ _ROWS = (
 KINDS: dict[str, Kind] = {row.name: row for row in _ROWS}
 KIND_OF_MARKS = {marks: row.name for row in _ROWS for marks in row.marks}
 PROPERTY_MARKS = frozenset(mark for marks in KIND_OF_MARKS for mark in marks)
+BOUNDS = frozenset({"terminal", "constraint", "assume"})
+"""Marks of predicates that are not checked: they bound what is."""
+ASSUMED = frozenset(
+    name for name, row in KINDS.items() if row.liveness and "always" in name and row.marks
+)
+"""Kinds that `assume` takes: those of which every suffix of a behavior says the same."""
 
 
 class OfKind:

@@ -211,7 +211,9 @@ def _assembled(
     lowering.run()
     made = make_actions(tree, flows, mistakes)
     actions = [*made, *crashes_of_roles(tree, fields, len(made))]
-    properties, constraints, step_constraints, terminal = _properties(tree, lowering, mistakes)
+    properties, constraints, step_constraints, terminal, assumptions = _properties(
+        tree, lowering, mistakes
+    )
     refuse_same_names(tree, mistakes)  # also roles that were made since
     refuse_same_names_made(actions, properties, mistakes)
     _check_constants(loading)
@@ -231,6 +233,7 @@ def _assembled(
         constraints=tuple(constraints),
         step_constraints=tuple(step_constraints),
         terminal=tuple(terminal),
+        assumptions=tuple(assumptions),
         fields=field_table(fields),
         fixed=fixed,
         configurations=tuple(loading.declared.configurations),
@@ -306,11 +309,13 @@ def _without_action(path: str, dialect: Dialect) -> SpecError:
 
 def _properties(
     tree: SpecTree, lowering: Lowering, mistakes: Mistakes
-) -> tuple[list[Property], list[Property], list[Property], list[Property]]:
+) -> tuple[list[Property], ...]:
+    """Return properties, constraints of states and of steps, terminal predicates, assumptions."""
     found: list[Property] = []
     constraints: list[Property] = []
     step_constraints: list[Property] = []
     terminal: list[Property] = []
+    assumptions: list[Property] = []
     for function in tree.functions:
         if not function.is_property:
             continue
@@ -321,6 +326,9 @@ def _properties(
             (step_constraints if on_step else constraints).append(
                 make_property(function, "on_step" if on_step else "always", ())
             )
+        elif function.marked("assume"):
+            if (kind := property_kind(function, mistakes)) is not None:
+                assumptions.append(make_property(function, kind, ()))
         elif any(m.kind in PROPERTY_MARKS for m in function.marks):
             kind = property_kind(function, mistakes)
             if kind is not None and function.parameters():
@@ -334,7 +342,7 @@ def _properties(
                 found.append(_refinement(tree, name, lead, span))
         else:
             found += make_leads(tree, name, lead, span, mistakes)
-    return found, constraints, step_constraints, terminal
+    return found, constraints, step_constraints, terminal, assumptions
 
 
 def _refinement(tree: SpecTree, name: str, lead: Refines, span: Span) -> Property:

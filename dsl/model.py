@@ -159,9 +159,10 @@ class Model:
     """A spec with its constants fixed.
 
     ``constraints`` cut states, ``step_constraints`` cut steps, ``terminal`` says where stopping is
-    right. ``flows`` knows the suspended runs. ``fixed`` holds the slots that no action writes
-    (folded into the code; part of every state's content all the same). ``outside`` is what the
-    spec's modules hold besides the state. ``fresh_values``: steps
+    right, ``assumptions`` say of which behaviors liveness is asked. ``flows`` knows the suspended
+    runs. ``fixed`` holds the slots that no action writes (folded into the code; part of every
+    state's content all the same). ``outside`` is what the spec's modules hold besides the state.
+    ``fresh_values``: steps
     take the first symmetric value that nothing mentions. ``first_unused`` is a domain whose values
     are offered by that rule. ``sources`` maps each file of the spec to
     the hash of its text, ``inputs`` what else it was loaded from: other files to their hashes,
@@ -182,6 +183,7 @@ class Model:
     step_constraints: tuple[Property, ...] = ()
     terminal: tuple[Property, ...] = ()
     pictures: tuple[Picture, ...] = ()
+    assumptions: tuple[Property, ...] = ()
     fields: Mapping[tuple[str, str], FieldInfo] = field(default_factory=dict)
     fixed: State = field(default_factory=dict)
     configurations: tuple[Configuration, ...] = ()
@@ -283,7 +285,8 @@ class Model:
         """Return an action or a predicate, for the reader; None: any."""
         if isinstance(ran, Action):
             return ran.label, ran.span
-        groups = (self.properties, self.constraints, self.step_constraints, self.terminal)
+        bounds = (self.constraints, self.step_constraints, self.terminal, self.assumptions)
+        groups = (self.properties, *bounds)
         for prop in itertools.chain(*groups):
             parts = [prop.whole, prop.premise, *(e.holds for e in prop.elements)]
             if ran is not None and any(part is ran for part in parts):

@@ -33,6 +33,7 @@ from statewalk.dsl.words.declare import (
     action,
     always,
     any_of,
+    assume,
     atomic,
     constraint,
     crash,
@@ -85,9 +86,9 @@ if TYPE_CHECKING:
 # What ``from statewalk import *`` brings into a spec: the language, and nothing that runs it.
 __all__ = [
     "Auxiliary", "Bag", "Constant", "Disabled", "Ephemeral", "Expectation", "Fairness", "Flow",
-    "Message", "Record", "Role", "State", "action", "always", "any_of", "atomic", "config",
-    "constraint", "crash", "crashes", "deadlock", "draw", "enabled", "end", "eventually", "exists",
-    "holds", "init", "instances", "interrupt", "leads_to", "maybe", "mutant", "named",
+    "Message", "Record", "Role", "State", "action", "always", "any_of", "assume", "atomic",
+    "config", "constraint", "crash", "crashes", "deadlock", "draw", "enabled", "end", "eventually",
+    "exists", "holds", "init", "instances", "interrupt", "leads_to", "maybe", "mutant", "named",
     "next_steps", "old", "on_step", "oneof", "pairs", "parallel", "picture", "refines", "replace",
     "require", "serial", "symmetric_values", "terminal", "threads", "unreachable", "until",
     "violates",

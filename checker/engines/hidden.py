@@ -215,6 +215,7 @@ def _reader(model: Model, predicate: Callable[[], bool]) -> tuple[str, str]:
         ("property", model.properties),
         ("constraint", (*model.constraints, *model.step_constraints)),
         ("terminal condition", model.terminal),
+        ("assumption", model.assumptions),
     )
     for kind, group in kinds:
         for prop in group:

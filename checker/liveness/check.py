@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from statewalk.checker.contract.search import Step
 from statewalk.checker.liveness.conditions import PREMISE, Lasso, LivenessResult, NotTaken
+from statewalk.checker.liveness.demands import Demand, assumed, demanded, violating
 from statewalk.checker.liveness.fair_cycles import (
     FairComponents,
     FairGraph,
@@ -19,10 +18,9 @@ from statewalk.checker.liveness.fair_cycles import (
     may_stutter,
     with_fairness,
 )
-from statewalk.checker.liveness.graph import Bools, Ints, Positions, StateGraph
+from statewalk.checker.liveness.graph import Bools, Ints, Positions, StateGraph, step_at
 from statewalk.checker.liveness.kernels import run, spread
-from statewalk.checker.states.attempts import unrepeatable
-from statewalk.dsl.errors import EngineError
+from statewalk.dsl.errors import EngineError, SpecError
 from statewalk.dsl.model import Model, Property
 from statewalk.dsl.view import State
 
@@ -34,19 +32,46 @@ def check_liveness(
     was cut.
     """
     fair = with_fairness(model, graph)
-    return [_decide(model, fair, prop) for prop in properties if prop.of_kind.liveness]
+    demands = assumed(model, graph)
+    refuse_unmet(model, fair, demands)
+    return [_decide(model, fair, demands, p) for p in properties if p.of_kind.liveness]
 
 
-def _decide(model: Model, fair: FairGraph, prop: Property) -> LivenessResult:
+def refuse_unmet(model: Model, fair: FairGraph, demands: Sequence[Demand]) -> None:
+    """Raise SpecError[SW507] if no fair behavior satisfies the assumptions: liveness would hold of
+    none.
+    """
+    graph = fair.graph
+    if not demands or not graph.complete:
+        return
+    every: Bools = stems(graph, Problem()).second != UNREACHED
+    for group in (*((demand,) for demand in demands), tuple(demands)):
+        where = demanded(fair, group)
+        if fair_components(where.fair, every & where.allowed, None).inside.any():
+            continue
+        props = [d.prop for d in group if d.prop is not None]
+        names = " and ".join(f"'{prop.name}'" for prop in props)
+        raise SpecError(
+            "SW507",
+            f"No fair behavior satisfies the assumption{'s' * (len(group) > 1)} {names}.",
+            at=props[0].span,
+            why="Every liveness property would hold, as there is no behavior to look at.",
+            help="Assume less, or add the steps that meet it.",
+        )
+
+
+def _decide(
+    model: Model, fair: FairGraph, demands: Sequence[Demand], prop: Property
+) -> LivenessResult:
     """Return the result for one property."""
-    path, possible = shortest_lasso(fair, prop)
+    path, possible = shortest_lasso(model, fair, demands, prop)
     return LivenessResult(
         prop.name,
         prop.kind,
         None if path is None else _lasso(model, fair, path),
         vacuous=not possible,
         unsound=path is None and not fair.graph.complete,
-        unfair=possible and not fair.conditions and not _promised(model, fair.graph),
+        unfair=possible and not (fair.conditions or demands) and not _promised(model, fair.graph),
     )
 
 
@@ -55,25 +80,32 @@ def _promised(model: Model, graph: StateGraph) -> bool:
     return not graph.complete and any(a.fairness != "none" for a in model.actions)
 
 
-def shortest_lasso(fair: FairGraph, prop: Property) -> tuple[LassoPath | None, bool]:
+def shortest_lasso(
+    model: Model, fair: FairGraph, demands: Sequence[Demand], prop: Property
+) -> tuple[LassoPath | None, bool]:
     """Return the shortest lasso that violates a property; whether anything could begin to
     violate it.
     """
     graph = fair.graph
     shortest: LassoPath | None = None
     possible = False
+    if prop.of_kind.of_steps:
+        demands = (*demands, violating(model, graph, prop))
+    where = demanded(fair, demands)
     for problem in problems(prop, graph):
         reach = None if problem.begins_anywhere else stems(graph, problem)
         allowed: Bools = np.ones(graph.n, np.bool_) if reach is None else reach.second != UNREACHED
+        allowed &= where.allowed
         if problem.cycle is not None:
             allowed &= problem.cycle
         if not (allowed if problem.visit is None else allowed & problem.visit).any():
             continue
         possible = True
-        found = fair_components(fair, allowed, problem.visit)
+        found = fair_components(where.fair, allowed, problem.visit)
         if not found.inside.any():
             continue
-        lasso = find_lasso(fair, problem, reach or stems(graph, problem), found)
+        reach = reach or stems(graph, problem)
+        lasso = find_lasso(graph, where.fair, problem, reach, found)
         if lasso and (shortest is None or lasso.length < shortest.length):
             shortest = lasso
     return shortest, possible
@@ -90,16 +122,6 @@ def _lasso(model: Model, fair: FairGraph, path: LassoPath) -> Lasso:
         steps.append(step)
     cut = len(path.stem)
     return Lasso(initial, tuple(steps[:cut]), tuple(steps[cut:]), _not_taken(model, fair, path))
-
-
-def step_at(model: Model, graph: StateGraph, at: int, state: State) -> tuple[Step, State]:
-    """Return the transition at a position of ``targets``, by name, and the state it leads to."""
-    label = graph.table[int(graph.labels[at])]
-    action = model.actions[label.action]
-    outcome = next(islice(model.outcomes(action, state, []), label.ordinal, None), None)
-    if outcome is None:
-        raise unrepeatable("SW905", f"A step of {action.label} cannot be repeated.")
-    return Step(label.action, outcome.choices), model.successor(state, outcome)
 
 
 def _not_taken(model: Model, fair: FairGraph, path: LassoPath) -> tuple[NotTaken, ...]:
@@ -157,10 +179,11 @@ class LassoPath:
 
 
 def find_lasso(
-    fair: FairGraph, problem: Problem, reach: Stems, found: FairComponents
+    graph: StateGraph, fair: FairGraph, problem: Problem, reach: Stems, found: FairComponents
 ) -> LassoPath | None:
-    """Return the canonical lasso of a problem; None where no fair component is reached."""
-    graph = fair.graph
+    """Return the canonical lasso of a problem; None where no fair component is reached. Stems are
+    in the graph, cycles in what demands leave of it.
+    """
     entry = _nearest(graph, reach.second, found.inside)
     if entry is None:
         return None
@@ -350,6 +373,8 @@ class Problem:
 
 def problems(prop: Property, graph: StateGraph) -> list[Problem]:
     """Return the ways to violate a liveness property."""
+    if prop.of_kind.of_steps:  # a demand on the cycle
+        return [Problem()]
     bad = ~graph.holds(prop.name)
     if prop.kind == "eventually":
         return [Problem(after=bad, cycle=bad)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, assert_never
@@ -27,9 +28,11 @@ PREMISE = "/premise"
 
 
 def predicates(properties: Iterable[Property]) -> dict[str, Callable[[], bool]]:
-    """Return what is to be evaluated in each state: by property name, and by name + `PREMISE`."""
+    """Return what is to be evaluated in each state: by property name, and by name + `PREMISE`.
+    Predicates of steps are not among them.
+    """
     wanted: dict[str, Callable[[], bool]] = {}
-    for prop in properties:
+    for prop in (p for p in properties if not p.of_kind.of_steps):
         wanted[prop.name] = prop.whole
         if prop.premise is not None:
             wanted[prop.name + PREMISE] = prop.premise
@@ -39,7 +42,7 @@ def predicates(properties: Iterable[Property]) -> dict[str, Callable[[], bool]]:
 def sources(properties: Iterable[Property]) -> dict[str, Text | None]:
     """Return the texts of these predicates, by the same names."""
     found: dict[str, Text | None] = {}
-    for prop in properties:
+    for prop in (p for p in properties if not p.of_kind.of_steps):
         found[prop.name] = prop.source
         if prop.premise is not None:
             found[prop.name + PREMISE] = prop.premise_source
@@ -153,14 +156,11 @@ def why_not(
     ``truth`` holds what the `predicates` say in each state, where they are not the model's own.
     """
     path = list(states[:-1]) if loop < len(states) - 1 else list(states)
-    told = truth or {
-        key: [bool(model.holds(predicate, PlainView(state))) for state in path]
-        for key, predicate in predicates([prop]).items()
-    }
-    goal = list(told[prop.name])[: len(path)]
-    premise = list(told.get(prop.name + PREMISE, [True] * len(path)))[: len(path)]
-    if _satisfied(prop.kind, goal, premise, loop):
+    if _is_true(model, prop, states, path, loop, truth):
         return f"{prop.name} holds of it now"
+    for assumed in model.assumptions:
+        if not _is_true(model, assumed, states, path, loop, None):
+            return f"it does not satisfy the assumption {assumed.name}"
     contents = [content_of(model, state) for state in path[loop:]]
     moves = [_moves(model, s, c) for s, c in zip(path[loop:], contents, strict=True)]
     goals = [*contents[1:], contents[0]]
@@ -179,6 +179,31 @@ def why_not(
                 f"enabled {when}, but never taken"
             )
     return ""
+
+
+def _is_true(
+    model: Model,
+    prop: Property,
+    states: Sequence[State],
+    path: Sequence[State],
+    loop: int,
+    truth: Mapping[str, Sequence[bool] | NDArray[Any]] | None,
+) -> bool:
+    """Return whether a lasso satisfies a property; ``path`` are its states, each once."""
+    if prop.of_kind.of_steps:
+        taken = [
+            bool(model.holds(prop.whole, PlainView(after), PlainView(before)))
+            for before, after in itertools.pairwise(states[loop:])
+            if not same_state(content_of(model, before), content_of(model, after))
+        ]
+        return any(taken) if prop.kind == "always_eventually_on_step" else all(taken)
+    told = truth or {
+        key: [bool(model.holds(predicate, PlainView(state))) for state in path]
+        for key, predicate in predicates([prop]).items()
+    }
+    goal = list(told[prop.name])[: len(path)]
+    premise = list(told.get(prop.name + PREMISE, [True] * len(path)))[: len(path)]
+    return _satisfied(prop.kind, goal, premise, loop)
 
 
 def _owed(condition: Condition, moves: Sequence[Sequence[Move]]) -> bool:

@@ -32,14 +32,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from statewalk.checker.contract.search import Step
 from statewalk.checker.contract.stops import StoppedBy
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.liveness.conditions import CUT, Label
+from statewalk.checker.states.attempts import unrepeatable
+from statewalk.dsl.model import Model
+from statewalk.dsl.view import State
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int32]
@@ -142,3 +147,13 @@ def from_transitions(
         targets, labels = targets[order], labels[order]
     top = int(labels.max()) + 1 if len(labels) else 1
     return offsets, targets.astype(np.int32), labels.astype(label_type(top))
+
+
+def step_at(model: Model, graph: StateGraph, at: int, state: State) -> tuple[Step, State]:
+    """Return the transition at a position of ``targets``, by name, and the state it leads to."""
+    label = graph.table[int(graph.labels[at])]
+    action = model.actions[label.action]
+    outcome = next(islice(model.outcomes(action, state, []), label.ordinal, None), None)
+    if outcome is None:
+        raise unrepeatable("SW905", f"A step of {action.label} cannot be repeated.")
+    return Step(label.action, outcome.choices), model.successor(state, outcome)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from statewalk.checker.liveness.explore import built
 from statewalk.checker.machine.watch import interruptible
 from statewalk.checker.verdict.judge import expectation
 from statewalk.dsl.assemble.build import MAX_ACTIONS
-from statewalk.dsl.errors import RunError
+from statewalk.dsl.errors import RunError, SpecError
 from statewalk.dsl.model import Model, Property
 
 if TYPE_CHECKING:
@@ -78,10 +79,20 @@ def keeping(
     unable = parts or asked.resume or options.max_memory is not None
     if name != "native" or not (rows or (left and not unable)):
         return engine
-    keeps = _Keeping(tuple(left), rows)
+    keeps = _Keeping(_watched(model, left), rows or _need_rows(model, left))
     if isinstance(engine, SmallFirst) and not rows:
         return replace(engine, large=keeps)
     return keeps
+
+
+def _watched(model: Model, left: Sequence[Property]) -> tuple[Property, ...]:
+    """Return the properties whose predicates the graph has to know."""
+    return (*left, *model.assumptions) if left else ()
+
+
+def _need_rows(model: Model, left: Sequence[Property]) -> bool:
+    """Return whether a predicate of steps has to be evaluated."""
+    return any(prop.of_kind.of_steps for prop in _watched(model, left))
 
 
 def decided(model: Model, options: CheckOptions, asked: SearchOptions) -> list[Property]:
@@ -118,22 +129,28 @@ class Liveness(Pass):
 
         checked, asked, names = self.checked, self.asked, [p.name for p in left]
         limits = limits_of(asked, found)
+        watched, rows = _watched(checked.model, left), _need_rows(checked.model, left)
+        options = checked.options
         try:
             graph = found.kept
             if isinstance(graph, Kept):
-                graph = small_graph(checked.model, limits, tuple(left), graph)
-            graph = graph or graph_of(checked.model, limits, tuple(left), found.engine)
+                graph = small_graph(checked.model, limits, watched, graph)
+            graph = graph or graph_of(checked.model, limits, watched, found.engine, rows=rows)
+            if not (graph.complete or options.allow_unsound or found.stopped):
+                checked.unchecked |= dict.fromkeys(names, why_cut(graph.stopped, asked))
+                checked.unfinished = True
+                return
+            results = check_liveness(checked.model, graph, left)
         except PredicateRaisedError as e:
             error = Finding(NO_ERROR, "error", e.initial, e.steps, error=e.error)
             checked.findings[NO_ERROR] = error
             checked.unchecked |= dict.fromkeys(names, stop_of("error").liveness)
             return
-        options = checked.options
-        if not (graph.complete or options.allow_unsound or found.stopped):
-            checked.unchecked |= dict.fromkeys(names, why_cut(graph.stopped, asked))
-            checked.unfinished = True
+        except SpecError as unmet:
+            if not (found.findings or checked.findings):
+                raise
+            checked.unchecked |= dict.fromkeys(names, f"{unmet.code}: {unmet.message}")
             return
-        results = check_liveness(checked.model, graph, left)
         ended = next(filter(from_outside, (found.stopped, graph.stopped)), None)
         if ended:
             none = [r.property for r in results if r.lasso is None]

@@ -172,6 +172,9 @@ def _in_the_end(found: Checked, prop: Property, both: _Beside, options: CheckOpt
         why = f"{INCOMPLETE}: liveness of {name} is not known; {other.bound}"
         found.leave(prop.name, why)
         return
+    if unseen := _not_of_states(space.model, other.model):
+        found.leave(prop.name, f"{INCOMPLETE}: liveness of {name} is not known; {unseen}")
+        return
     results, told_apart = decide(space, both.sights[0], other, both.sights[1], asked)
     broken = [r for r in results if r.lasso is not None]
     if broken:
@@ -231,6 +234,17 @@ def _beside(prop: Property, space: Space, limits: SearchOptions, engine: str = "
     fields = looked_at(refined.model, space.model, (), refined.seen, constant=True)
     mine, theirs = sights((space, other), fields, (refined.seen, None))
     return _Beside(fields, space, other, (mine, theirs))
+
+
+def _not_of_states(model: Model, other: Model) -> str:
+    """Return why liveness of the other model cannot be seen in states of this one, if so."""
+    for one in (model, other):
+        for assumed in one.assumptions:
+            return f"'{assumed.name}' of {one.name} is assumed, which is not asked of refinements"
+    for asked in liveness_of(other):
+        if asked.of_kind.of_steps:
+            return f"'{asked.name}' of {other.name} is a property of steps"
+    return ""
 
 
 def _seen(prop: Property, both: _Beside, states: Sequence[State]) -> tuple[Content, ...]:

@@ -45,6 +45,8 @@ def said_along(
     """Return what the predicates of a property of the other say of states by what is seen of them;
     None where that does not decide it.
     """
+    if prop.of_kind.of_steps:
+        return None
     told = {}
     for key in predicates([prop]):
         by_sight = _by_sight(other.graph.holds(key), seen_other, seen)

@@ -12,9 +12,14 @@ import numpy as np
 from statewalk.checker.contract.search import Finding, SearchOptions, Step
 from statewalk.checker.contract.stops import stop_of
 from statewalk.checker.engines.layout import Layout, Slot
-from statewalk.checker.liveness.check import step_at
 from statewalk.checker.liveness.conditions import CUT
-from statewalk.checker.liveness.graph import Ints, StateGraph, from_transitions, stacked
+from statewalk.checker.liveness.graph import (
+    Ints,
+    StateGraph,
+    from_transitions,
+    stacked,
+    step_at,
+)
 from statewalk.checker.traces.trace import Trace, build
 from statewalk.dsl.model import Model, Property
 from statewalk.dsl.view import State

@@ -424,7 +424,7 @@ def truths(model: Model, states: Sequence[State]) -> dict[str, Truth]:
     for prop in model.properties:
         if prop.of_kind.over == "specs":  # true of behaviours only
             continue
-        on_step = prop.of_kind.over == "steps"
+        on_step = prop.of_kind.of_steps
         predicates = {prop.name: prop.whole}
         if prop.premise is not None:
             predicates = {f"{prop.name} (premise)": prop.premise, **predicates}

@@ -203,6 +203,8 @@ def _fairness(model: Model) -> dict[str, tuple[str, ...]]:
         fair = dict.fromkeys(names[a.index] for a in model.actions if a.fairness == fairness)
         if fair and fairness != "none":
             found[fairness] = tuple(fair)
+    if model.assumptions:
+        found["assumed"] = tuple(f"{p.name} ({p.of_kind.word})" for p in model.assumptions)
     return found
 
 

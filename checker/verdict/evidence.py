@@ -306,11 +306,12 @@ def raised_in(model: Model, state: Any, before: Any) -> tuple[str, BaseException
     kinds = (
         ("the property", sorted(model.properties, key=lambda p: not p.of_kind.searched)),
         ("the constraint", (*model.constraints, *model.step_constraints)),
+        ("the assumption", model.assumptions),
         ("the terminal predicate", model.terminal),
     )
     for word, properties in kinds:
         for prop in properties:
-            on_step = prop.of_kind.over == "steps"
+            on_step = prop.of_kind.of_steps
             if on_step and before is None:
                 continue
             old = PlainView(before) if on_step and before is not None else None

@@ -15,7 +15,7 @@ from statewalk.dsl.blocks.read import flow_of, flow_option
 from statewalk.dsl.declared import LeadsTo, property_name
 from statewalk.dsl.errors import Mistakes, Span
 from statewalk.dsl.flows.run import Flows, slot_of
-from statewalk.dsl.kinds import KIND_OF_MARKS, KINDS, PropertyKind
+from statewalk.dsl.kinds import ASSUMED, BOUNDS, KIND_OF_MARKS, KINDS, PropertyKind
 from statewalk.dsl.lowering.conjuncts import checked
 from statewalk.dsl.model import CONTINUED, Action, Element, FieldInfo, Picture, Property, Text
 from statewalk.dsl.source.nodes import walk
@@ -155,16 +155,21 @@ def _given(function: Callable[..., bool], values: tuple[Any, ...]) -> Callable[[
 
 def property_kind(function: Function, mistakes: Mistakes) -> PropertyKind | None:
     """Return what the decorators of a property say together."""
-    names = tuple(
-        m.kind for m in function.marks if m.kind not in ("named", "constraint", "terminal")
-    )
+    names = tuple(m.kind for m in function.marks if m.kind not in {"named", *BOUNDS})
     kind = KIND_OF_MARKS.get(names)
-    if kind is None:
+    known = (k.marks[0] for k in KINDS.values() if k.marks)
+    if function.marked("assume") and kind not in ASSUMED:
+        what = f"{_shown(names)} is no assumption" if names else "nothing says"
+        said = f"'{function.name}' is assumed, but {what} about behaviors."
+        known = (KINDS[name].marks[0] for name in sorted(ASSUMED))
+        help = f"Write one of these below @assume: {', '.join(map(_shown, known))}."
+    elif kind is None:
         said = f"The decorators of '{function.name}' cannot be combined: {_shown(names)}."
-        known = ", ".join(_shown(k.marks[0]) for k in KINDS.values() if k.marks)
-        help = f"Write one of these: {known}."
-        mistakes.add("SW113", said, at=function.span(), help=help)
-    return kind
+        help = f"Write one of these: {', '.join(map(_shown, known))}."
+    else:
+        return kind
+    mistakes.add("SW113", said, at=function.span(), help=help)
+    return None
 
 
 def _shown(names: tuple[str, ...]) -> str:

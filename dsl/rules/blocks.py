@@ -10,6 +10,7 @@ from typing import Any
 from statewalk.dsl.blocks.read import FLOWS, block_named, flow_of
 from statewalk.dsl.declared import FAIRNESSES, marks
 from statewalk.dsl.errors import Mistakes, Span, did_you_mean
+from statewalk.dsl.kinds import BOUNDS
 from statewalk.dsl.rules.rule import Checked
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import meaning, parts_of, walk
@@ -251,7 +252,7 @@ def check_decorated(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> Non
             continue
         name, kind = function.name, kinds[0]
         owner = function.owner.__name__ if function.owner is not None else ""
-        each = not {"init", "terminal", "constraint", "picture"} & set(kinds)
+        each = not {"init", "picture", *BOUNDS} & set(kinds)
         if owner and not function.is_static:
             instance = f"def {name}({owner[0].lower()}: {owner}) -> bool"
             mistakes.add(

@@ -9,7 +9,7 @@ import ast
 from typing import Any
 
 from statewalk.dsl.errors import Mistakes, SpecError, placed
-from statewalk.dsl.kinds import PROPERTY_MARKS
+from statewalk.dsl.kinds import BOUNDS, PROPERTY_MARKS
 from statewalk.dsl.source.nodes import WITH_ASSERTIONS, copied, walk
 from statewalk.dsl.source.set_order import with_ordered_sets
 from statewalk.dsl.source.texts import defaults, is_range
@@ -48,7 +48,7 @@ def domains_of(tree: SpecTree, function: Function, mistakes: Mistakes) -> list[l
 def check_ranges(tree: SpecTree, _: object, mistakes: Mistakes) -> None:
     """SW112 where a default chooses and nobody goes through its values."""
     for function in tree.functions:
-        marks = {m.kind for m in function.marks} - {"terminal", "constraint"}
+        marks = {m.kind for m in function.marks} - BOUNDS
         if marks & {"action", *PROPERTY_MARKS} or function.function in tree.led:
             continue
         for argument, default in defaults(function.node.args):

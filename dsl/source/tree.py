@@ -20,7 +20,7 @@ from typing import Any
 from statewalk.dsl.annotations import annotations_of
 from statewalk.dsl.declared import LeadsTo, Mark, marks
 from statewalk.dsl.errors import Span
-from statewalk.dsl.kinds import PROPERTY_MARKS
+from statewalk.dsl.kinds import BOUNDS, PROPERTY_MARKS
 from statewalk.dsl.source.known_effects import attribute
 from statewalk.dsl.source.modules import Loading, SpecModule
 from statewalk.dsl.source.nodes import copied, exchanged, meaning, walk, yields
@@ -56,7 +56,7 @@ class Function:
 
     @property
     def is_property(self) -> bool:
-        return any(m.kind in PROPERTY_MARKS | {"terminal", "constraint"} for m in self.marks)
+        return any(m.kind in PROPERTY_MARKS | BOUNDS for m in self.marks)
 
     def span(self, node: ast.AST | None = None) -> Span:
         return self.module.source.span(node or self.node)

@@ -140,8 +140,20 @@ def exists(function: P, /) -> P:
 
 
 def on_step(function: P, /) -> P:
-    """Declare a step invariant, for stuttering steps too. ``old(e)`` is ``e`` before the step."""
+    """Declare a step invariant, for stuttering steps too. ``old(e)`` is ``e`` before the step.
+
+    Below ``@always @eventually``: steps that change the state satisfy it infinitely often. Below
+    ``@eventually @always``: from some state on, all of them do.
+    """
     return _mark(function, "on_step")
+
+
+def assume(function: P, /) -> P:
+    """Declare an assumption about behaviors: liveness is checked on those that satisfy it.
+
+    It stands above ``@always @eventually`` or ``@eventually @always``, each also of steps.
+    """
+    return _mark(function, "assume")
 
 
 def terminal(function: P, /) -> P:

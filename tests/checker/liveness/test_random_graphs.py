@@ -27,6 +27,7 @@ from statewalk.checker.liveness.conditions import Lasso, LivenessResult
 from statewalk.checker.liveness.explore import build
 from statewalk.dsl.binding import binding
 from statewalk.dsl.declared import Fairness
+from statewalk.dsl.errors import SpecError
 from statewalk.dsl.kinds import KINDS as ROWS
 from statewalk.dsl.kinds import PropertyKind
 from statewalk.dsl.model import Action, Model, Property
@@ -52,6 +53,8 @@ class Case:
     choices: list[Fairness]
     first: frozenset[int]
     second: frozenset[int]
+    good: frozenset[Pair] = frozenset()
+    assumed: tuple[PropertyKind, ...] = ()
 
     @cached_property
     def conditions(self) -> list[tuple[Fairness, frozenset[Pair]]]:
@@ -79,10 +82,15 @@ class Case:
             )
         )
         initial = tuple({PLACE: s} for s in self.initial)
-        return Model("walk", "walk", "python", {}, initial, actions, ())
+        # over the other set of states, and the other pairs
+        other = replace(self, first=self.second, good=self.pairs - self.good, assumed=())
+        assumed = tuple(replace(other.property(k), name=f"assumed {k}") for k in self.assumed)
+        return Model("walk", "walk", "python", {}, initial, actions, (), assumptions=assumed)
 
     def property(self, kind: PropertyKind) -> Property:
         """The property of a kind over the two random sets of states."""
+        if ROWS[kind].of_steps:
+            return Property(kind, kind, (), lambda: _step() in self.good)
         two = kind in ("leads_to", "until")
         p, q = (self.second, self.first) if two else (self.first, self.second)
         return Property(
@@ -93,6 +101,11 @@ class Case:
 def _place() -> int:
     assert binding.view is not None
     return int(binding.view.get(PLACE))
+
+
+def _step() -> Pair:
+    assert binding.before is not None
+    return int(binding.before.get(PLACE)), _place()
 
 
 def _mover(steps: dict[int, list[int]], fair: Fairness):  # type: ignore[no-untyped-def]
@@ -125,6 +138,7 @@ def random_case(random: Random) -> Case:
         random.choices(level, (6, 1, 2), k=actions),
         frozenset(random.sample(range(n), random.randint(0, n))),
         frozenset(random.sample(range(n), random.randint(0, n))),
+        frozenset((p // n, p % n) for p in pairs if p // n != p % n and random.random() < 0.5),
     )
 
 
@@ -161,17 +175,17 @@ def is_fair(case: Case, states: set[int], crossed: frozenset[Pair]) -> bool:
     return True
 
 
-def violates(case: Case, kind: PropertyKind, states: set[int]) -> bool:
-    """Return whether a behaviour that ends in these states can violate the property."""
+def violates(
+    case: Case, kind: PropertyKind, states: set[int], crossed: frozenset[Pair] = frozenset()
+) -> bool:
+    """Return whether a behaviour that ends in these states and pairs can violate the property."""
     everything, starts, pairs = set(range(case.n)), set(case.initial), case.pairs
     reached = closure(pairs, starts, everything)
     p, q = set(case.first), set(case.second)
     if not states <= reached:
         return False
-    if kind == "always_eventually":
-        return not states & p
-    if kind == "eventually_always":
-        return not states <= p
+    if ROWS[kind].of_steps or ROWS[kind].name in ("always_eventually", "eventually_always"):
+        return not satisfies(case, kind, states, crossed)
     if kind == "eventually":
         return states <= closure(pairs, starts, everything - p)
     if kind == "leads_to":
@@ -183,11 +197,41 @@ def violates(case: Case, kind: PropertyKind, states: set[int]) -> bool:
     return bool(states <= closure(pairs, broken, everything))
 
 
+def satisfies(case: Case, kind: PropertyKind, states: set[int], crossed: frozenset[Pair]) -> bool:
+    """Return whether what repeats for ever satisfies a property that asks for nothing else."""
+    match kind:
+        case "always_eventually":
+            return bool(states & case.first)
+        case "eventually_always":
+            return states <= case.first
+        case "always_eventually_on_step":
+            return bool(crossed & case.good)
+        case _:
+            assert kind == "eventually_always_on_step"
+            return crossed <= case.good
+
+
+def meets(case: Case, states: set[int], crossed: frozenset[Pair]) -> bool:
+    """Return whether what repeats for ever meets the assumptions."""
+    other = replace(case, first=case.second, good=case.pairs - case.good)
+    return all(satisfies(other, kind, states, crossed) for kind in case.assumed)
+
+
 def oracle(case: Case, kinds: tuple[PropertyKind, ...]) -> set[PropertyKind]:
     """The kinds of properties that are violated."""
     ends = [({s}, frozenset[Pair]()) for s in range(case.n)]
-    fair = [s for s, crossed in [*ends, *endless(case.pairs)] if is_fair(case, s, crossed)]
-    return {kind for kind in kinds if any(violates(case, kind, states) for states in fair)}
+    fair = [e for e in [*ends, *endless(case.pairs)] if is_fair(case, *e) and meets(case, *e)]
+    return {kind for kind in kinds if any(violates(case, kind, *end) for end in fair)}
+
+
+def is_met(case: Case) -> bool:
+    """Return whether a fair behavior meets the assumptions."""
+    reached = closure(case.pairs, set(case.initial), set(range(case.n)))
+    ends = [({s}, frozenset[Pair]()) for s in range(case.n)]
+    return any(
+        states <= reached and is_fair(case, states, crossed) and meets(case, states, crossed)
+        for states, crossed in [*ends, *endless(case.pairs)]
+    )
 
 
 # -- the lasso -----------------------------------------------------------------------------------
@@ -213,10 +257,8 @@ def is_violated_on(case: Case, kind: PropertyKind, word: list[int], loop: int) -
     """
     p, q = case.first, case.second
     rest = set(word[loop:])
-    if kind == "always_eventually":
-        return not rest & p
-    if kind == "eventually_always":
-        return not rest <= p
+    if ROWS[kind].of_steps or kind in ("always_eventually", "eventually_always"):
+        return not satisfies(case, kind, rest, frozenset(pairwise(word[loop:])))
     if kind == "eventually":
         return not set(word) & p
     if kind == "leads_to":
@@ -231,13 +273,15 @@ def check_lasso(case: Case, kind: PropertyKind, result: LivenessResult) -> None:
     assert cycle[0] == cycle[-1]
     crossed = frozenset(pairwise(cycle)) if len(cycle) > 1 else frozenset()
     assert is_fair(case, set(cycle), crossed)
+    assert meets(case, set(cycle), crossed)
     assert is_violated_on(case, kind, stem + cycle[1:], len(stem) - 1)
 
 
 def results_of(case: Case, kinds: tuple[PropertyKind, ...] = KINDS) -> list[LivenessResult]:
     model = case.model()
     properties = tuple(case.property(kind) for kind in kinds)
-    return check_liveness(model, build(model, SearchOptions(), properties), properties)
+    watched = (*properties, *model.assumptions)
+    return check_liveness(model, build(model, SearchOptions(), watched), properties)
 
 
 def disagreements(seed: int, count: int) -> list[tuple[int, str]]:
@@ -254,6 +298,33 @@ def disagreements(seed: int, count: int) -> list[tuple[int, str]]:
                 check_lasso(case, kind, result)
             assert not (result.vacuous and result.verdict == "violated")
     return found
+
+
+ASSUMED: tuple[PropertyKind, ...] = (
+    "always_eventually", "eventually_always",
+    "always_eventually_on_step", "eventually_always_on_step",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", chosen(range(BATCHES), every=4))
+def test_assumptions_agree_with_trying_every_cycle(seed: int) -> None:
+    met = 0
+    for number in range(GRAPHS // BATCHES):
+        random = Random(f"assumed/{seed}/{number}")
+        case = random_case(random)
+        case = replace(case, assumed=tuple(random.sample(ASSUMED, random.choice((1, 1, 2)))))
+        expected = oracle(case, KINDS)
+        if not is_met(case):
+            with pytest.raises(SpecError, match="SW507") as raised:
+                results_of(case)
+            assert raised.value.code == "SW507"
+            continue
+        met += 1
+        for kind, result in zip(KINDS, results_of(case), strict=True):
+            assert (kind in expected) == (result.verdict == "violated"), (number, kind)
+            if result.verdict == "violated":
+                check_lasso(case, kind, result)
+    assert met > GRAPHS // BATCHES // 4
 
 
 @pytest.mark.parametrize("seed", chosen(range(BATCHES), every=4))
@@ -302,7 +373,7 @@ def test_the_native_graph_gives_the_same_results() -> None:
         case = random_case(Random(f"native/{number}"))
         model = case.model()
         properties = tuple(case.property(kind) for kind in KINDS)
-        native = collect(model, SearchOptions(), properties)
+        native = collect(model, SearchOptions(), properties, rows=True)
         assert native is not None
         found = check_liveness(model, native, properties)
 
