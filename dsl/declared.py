@@ -15,6 +15,8 @@ Promised: TypeAlias = Literal["weak", "strong"]
 Fairness: TypeAlias = Literal["none", Promised]
 """The fairness of an action, or of an option of a choice."""
 FAIRNESSES: tuple[Fairness, ...] = get_args(Fairness)
+BOUNDS = frozenset({"terminal", "constraint", "assume"})
+"""Marks of predicates that are not checked: they bound what is."""
 
 
 @dataclass

@@ -90,8 +90,6 @@ _ROWS = (
 KINDS: dict[str, Kind] = {row.name: row for row in _ROWS}
 KIND_OF_MARKS = {marks: row.name for row in _ROWS for marks in row.marks}
 PROPERTY_MARKS = frozenset(mark for marks in KIND_OF_MARKS for mark in marks)
-BOUNDS = frozenset({"terminal", "constraint", "assume"})
-"""Marks of predicates that are not checked: they bound what is."""
 ASSUMED = frozenset(
     name for name, row in KINDS.items() if row.liveness and "always" in name and row.marks
 )

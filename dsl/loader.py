@@ -211,15 +211,15 @@ def _assembled(
     lowering.run()
     made = make_actions(tree, flows, mistakes)
     actions = [*made, *crashes_of_roles(tree, fields, len(made))]
-    properties, constraints, step_constraints, terminal, assumptions = _properties(
-        tree, lowering, mistakes
-    )
+    properties, bounds = _properties(tree, lowering, mistakes)
     refuse_same_names(tree, mistakes)  # also roles that were made since
     refuse_same_names_made(actions, properties, mistakes)
     _check_constants(loading)
     mistakes.raise_if_any()
     limits, used_up = bounds_of(flows)
-    constraints, terminal = [*constraints, *limits], [*terminal, *used_up]
+    bounds["constraints"] += limits
+    bounds["terminal"] += used_up
+    bounds = {name: tuple(given) for name, given in bounds.items()}
     deadlock = loading.declared.options.get("deadlock", True)
     _check_not_empty([*actions, *properties], path, loading.modules[-1].source.dialect, mistakes)
     return Model(
@@ -230,10 +230,7 @@ def _assembled(
         initial_states=tuple(states),
         actions=tuple(actions),
         properties=tuple(properties),
-        constraints=tuple(constraints),
-        step_constraints=tuple(step_constraints),
-        terminal=tuple(terminal),
-        assumptions=tuple(assumptions),
+        **bounds,
         fields=field_table(fields),
         fixed=fixed,
         configurations=tuple(loading.declared.configurations),
@@ -309,26 +306,25 @@ def _without_action(path: str, dialect: Dialect) -> SpecError:
 
 def _properties(
     tree: SpecTree, lowering: Lowering, mistakes: Mistakes
-) -> tuple[list[Property], ...]:
-    """Return properties, constraints of states and of steps, terminal predicates, assumptions."""
+) -> tuple[list[Property], dict[str, Any]]:
+    """Return properties, and lists of what bounds them by attribute of `Model`."""
     found: list[Property] = []
-    constraints: list[Property] = []
-    step_constraints: list[Property] = []
-    terminal: list[Property] = []
-    assumptions: list[Property] = []
+    bounds: dict[str, Any] = {
+        "constraints": [], "step_constraints": [], "terminal": [], "assumptions": [],
+    }  # fmt: skip
     for function in tree.functions:
         if not function.is_property:
             continue
         if function.marked("terminal"):
-            terminal.append(make_property(function, "always", ()))
+            bounds["terminal"].append(make_property(function, "always", ()))
         if function.marked("constraint"):
             on_step = function.marked("on_step") is not None
-            (step_constraints if on_step else constraints).append(
+            bounds["step_constraints" if on_step else "constraints"].append(
                 make_property(function, "on_step" if on_step else "always", ())
             )
         elif function.marked("assume"):
             if (kind := property_kind(function, mistakes)) is not None:
-                assumptions.append(make_property(function, kind, ()))
+                bounds["assumptions"].append(make_property(function, kind, ()))
         elif any(m.kind in PROPERTY_MARKS for m in function.marks):
             kind = property_kind(function, mistakes)
             if kind is not None and function.parameters():
@@ -342,7 +338,7 @@ def _properties(
                 found.append(_refinement(tree, name, lead, span))
         else:
             found += make_leads(tree, name, lead, span, mistakes)
-    return found, constraints, step_constraints, terminal, assumptions
+    return found, bounds
 
 
 def _refinement(tree: SpecTree, name: str, lead: Refines, span: Span) -> Property:

@@ -12,10 +12,10 @@ from typing import Any
 
 from statewalk.dsl.assemble.coming import come_and_go, coming, in_a_step, of_those_there
 from statewalk.dsl.blocks.read import flow_of, flow_option
-from statewalk.dsl.declared import LeadsTo, property_name
+from statewalk.dsl.declared import BOUNDS, LeadsTo, property_name
 from statewalk.dsl.errors import Mistakes, Span
 from statewalk.dsl.flows.run import Flows, slot_of
-from statewalk.dsl.kinds import ASSUMED, BOUNDS, KIND_OF_MARKS, KINDS, PropertyKind
+from statewalk.dsl.kinds import ASSUMED, KIND_OF_MARKS, KINDS, PropertyKind
 from statewalk.dsl.lowering.conjuncts import checked
 from statewalk.dsl.model import CONTINUED, Action, Element, FieldInfo, Picture, Property, Text
 from statewalk.dsl.source.nodes import walk

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from statewalk.dsl.blocks.read import FLOWS, block_named, flow_of
-from statewalk.dsl.declared import FAIRNESSES, marks
+from statewalk.dsl.declared import BOUNDS, FAIRNESSES, marks
 from statewalk.dsl.errors import Mistakes, Span, did_you_mean
-from statewalk.dsl.kinds import BOUNDS
 from statewalk.dsl.rules.rule import Checked
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import meaning, parts_of, walk

@@ -8,8 +8,9 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from statewalk.dsl.declared import BOUNDS
 from statewalk.dsl.errors import Mistakes, SpecError, placed
-from statewalk.dsl.kinds import BOUNDS, PROPERTY_MARKS
+from statewalk.dsl.kinds import PROPERTY_MARKS
 from statewalk.dsl.source.nodes import WITH_ASSERTIONS, copied, walk
 from statewalk.dsl.source.set_order import with_ordered_sets
 from statewalk.dsl.source.texts import defaults, is_range

@@ -18,9 +18,9 @@ from enum import Enum
 from typing import Any
 
 from statewalk.dsl.annotations import annotations_of
-from statewalk.dsl.declared import LeadsTo, Mark, marks
+from statewalk.dsl.declared import BOUNDS, LeadsTo, Mark, marks
 from statewalk.dsl.errors import Span
-from statewalk.dsl.kinds import BOUNDS, PROPERTY_MARKS
+from statewalk.dsl.kinds import PROPERTY_MARKS
 from statewalk.dsl.source.known_effects import attribute
 from statewalk.dsl.source.modules import Loading, SpecModule
 from statewalk.dsl.source.nodes import copied, exchanged, meaning, walk, yields

@@ -121,7 +121,9 @@ def test_a_limit_while_the_graph_is_built_is_named_and_decides_nothing(
 ) -> None:
     """The search is whole. The graph ends in its first level, where no step is known to be fair."""
 
-    def begun(model: Model, limits: SearchOptions, wanted: tuple[Property, ...], _: str) -> Any:
+    def begun(
+        model: Model, limits: SearchOptions, wanted: tuple[Property, ...], _: str, *, rows: bool
+    ) -> Any:
         return replace(build(model, limits.unbounded(1), wanted), stopped=stopped)
 
     monkeypatch.setattr("statewalk.checker.liveness.in_a_check.graph_of", begun)
@@ -182,7 +184,7 @@ def test_allowed_within_a_bound_that_counts(option: str, most: int, tmp_path: Pa
 
 
 def _cut_graph(
-    model: Model, limits: SearchOptions, properties: tuple[Property, ...], engine: str
+    model: Model, limits: SearchOptions, properties: tuple[Property, ...], engine: str, **_: bool
 ) -> StateGraph:
     return replace(build(model, limits, properties), stopped="time")
 
