@@ -90,8 +90,8 @@ _ROWS = (
 KINDS: dict[str, Kind] = {row.name: row for row in _ROWS}
 KIND_OF_MARKS = {marks: row.name for row in _ROWS for marks in row.marks}
 PROPERTY_MARKS = frozenset(mark for marks in KIND_OF_MARKS for mark in marks)
-ASSUMED = frozenset(
-    name for name, row in KINDS.items() if row.liveness and "always" in name and row.marks
+ASSUMED: frozenset[PropertyKind] = frozenset(
+    row.name for row in _ROWS if row.liveness and "always" in row.name and row.marks
 )
 """Kinds that `assume` takes: those of which every suffix of a behavior says the same."""
 
