@@ -340,6 +340,7 @@ NOT_RUN = {
         "dequeue() →": "compared in tests/checker/history/objects/test_command.py",
         "statewalk history check logs/": "a folder of the reader's",
         "from statewalk.checker.history.collect import Requests": _REDIS,
+        "from statewalk.dsl.operations": "an excerpt of models/stores/abd.py",
         "statewalk history collect lock.jsonl": _REDIS,
         "statewalk history check lock.jsonl": _REDIS,
     },
