@@ -62,7 +62,7 @@ class Controller(Role):
     # -- changes of the partition: PartitionChangeBuilder
 
     def eligible_after(self, isr: Brokers, replicas: Brokers) -> Brokers:
-        """PartitionChangeBuilder.maybePopulateTargetElr: with the ISR, as many as the minimum."""
+        """PartitionChangeBuilder.maybePopulateTargetElr: who leaves an ISR below the minimum."""
         now = self.now()
         if VARIANT == "isr" or len(isr) >= MIN_ISR:
             return NOBODY

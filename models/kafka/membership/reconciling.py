@@ -115,7 +115,7 @@ class Member(Record):
         def reconciled(
             self, epoch: int, target: Partitions, free: Partitions, reported: Partitions | None
         ) -> Self:
-            """CurrentAssignmentBuilder.build, since KAFKA-16249."""
+            """CurrentAssignmentBuilder.build, from KAFKA-16249 to KAFKA-19974."""
             if self.status == "STABLE" and self.epoch == epoch:
                 return self
             if self.status == "REVOKING":
@@ -132,7 +132,7 @@ class Member(Record):
             free: Partitions,
             reported: Partitions | None,
         ) -> Self:
-            """CurrentAssignmentBuilder.computeNextAssignment."""
+            """CurrentAssignmentBuilder.computeNextAssignment, since KAFKA-16615."""
             keep = self.assigned & target
             to_revoke = self.assigned - keep
             if to_revoke and (reported is None or reported & to_revoke):
