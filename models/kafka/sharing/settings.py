@@ -14,8 +14,8 @@ MAX_DELIVERIES: Constant[int] = 2  # group.share.delivery.count.limit
 # written, if that fails.
 EXPIRED_BELOW_START: Constant[
     Literal[
-        "available",  # as any other record; 4.1 to trunk
-        "archived",  # as when its lock expires at any other time
+        "available",  # as any other record; since PR 20286
+        "archived",  # as if its lock expired at any other time
     ]
 ] = "available"
 # Whether the persister refuses what is written in an older epoch, of the leader or of the state.
