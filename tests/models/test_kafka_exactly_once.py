@@ -31,7 +31,7 @@ from tests.models.kafka import (
 
 SPEC = "exactly_once.py"
 GROUPS = "groups.py"
-QUICK = ("part2-t1", "hanging")  # one that holds, one that does not
+QUICK = ("part2-t1", "hanging", "diskless")  # two that hold, one that does not
 
 HANGS, LEAKS, LOSES = "no_hanging_txn", "aborted_never_committed", "committed_never_aborted"
 FENCED, FAILS, STUCK = "non_zombie_never_fenced", "never_failed", "Deadlock"
