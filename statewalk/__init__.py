@@ -24,6 +24,7 @@ from statewalk.dsl.state.roles import Role, State
 from statewalk.dsl.values.records import Bag, Message, Record, replace
 from statewalk.dsl.view import Disabled
 from statewalk.dsl.words import draw
+from statewalk.dsl.words.clocks import Clock
 from statewalk.dsl.words.constants import config, holds, violates
 from statewalk.dsl.words.declare import (
     Auxiliary,
@@ -65,6 +66,8 @@ from statewalk.dsl.words.declare import (
     until,
 )
 from statewalk.dsl.words.lookahead import enabled, next_steps
+from statewalk.dsl.words.networks import Network, on_message
+from statewalk.dsl.words.timeouts import Timeout
 
 if TYPE_CHECKING:
     from statewalk.checker.api import check as check
@@ -85,12 +88,13 @@ if TYPE_CHECKING:
 
 # What ``from statewalk import *`` brings into a spec: the language, and nothing that runs it.
 __all__ = [
-    "Auxiliary", "Bag", "Constant", "Disabled", "Ephemeral", "Expectation", "Fairness", "Flow",
-    "Message", "Record", "Role", "State", "action", "always", "any_of", "assume", "atomic",
-    "config", "constraint", "crash", "crashes", "deadlock", "draw", "enabled", "end", "eventually",
-    "exists", "holds", "init", "instances", "interrupt", "leads_to", "maybe", "mutant", "named",
-    "next_steps", "old", "on_step", "oneof", "pairs", "parallel", "picture", "refines", "replace",
-    "require", "serial", "symmetric_values", "terminal", "threads", "unreachable", "until",
+    "Auxiliary", "Bag", "Clock", "Constant", "Disabled", "Ephemeral", "Expectation", "Fairness",
+    "Flow", "Message", "Network", "Record", "Role", "State", "Timeout", "action", "always",
+    "any_of", "assume", "atomic", "config", "constraint", "crash", "crashes", "deadlock", "draw",
+    "enabled", "end", "eventually", "exists", "holds", "init", "instances", "interrupt",
+    "leads_to", "maybe", "mutant", "named", "next_steps", "old", "on_message", "on_step", "oneof",
+    "pairs", "parallel", "picture", "refines", "replace", "require", "serial", "symmetric_values",
+    "terminal", "threads", "unreachable", "until",
     "violates",
 ]  # fmt: skip
 

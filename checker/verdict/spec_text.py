@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from statewalk.dsl.errors import source_lines
 from statewalk.dsl.files import MOST_OF_A_TEXT, read_text
 from statewalk.dsl.lowering.compiling import Old
+from statewalk.dsl.source.networks import widened
 from statewalk.dsl.source.nodes import WITH_ASSERTIONS, copied
 from statewalk.dsl.source.set_order import with_ordered_sets
 
@@ -35,7 +36,7 @@ def _version(file: str) -> Version:
 
 
 def lines_of(file: str) -> tuple[str, ...]:
-    """Return the lines of a file; none when it cannot be read."""
+    """Return the lines of a file, with those that networks add; none when it cannot be read."""
     return _lines(_version(file))
 
 
@@ -45,7 +46,7 @@ def _lines(version: Version) -> tuple[str, ...]:
         text = read_text(version[0], errors="replace", most=MOST_OF_A_TEXT)
     except OSError:
         return ()
-    return tuple(source_lines(text))
+    return tuple(source_lines(widened(version[0], text)))
 
 
 def line_of(file: str, number: int, column: int = 0) -> str:

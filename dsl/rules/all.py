@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from statewalk.dsl.errors import Mistakes, SpecError, source_lines
-from statewalk.dsl.rules import blocks, calls, classes, names, shared, warnings
+from statewalk.dsl.rules import blocks, calls, classes, names, networks, shared, warnings
 from statewalk.dsl.rules.rule import Checked
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.modules import Loading
@@ -27,7 +27,7 @@ SPEC_RULES: tuple[Callable[[SpecTree, Effects, Mistakes], None], ...] = (
     blocks.check_marked, blocks.check_decorated, shared.check_bodies, blocks.check_replaced,
     blocks.check_mutants, shared.check_shared, blocks.check_strays, check_ranges,
     warnings.warn_of_fields, warnings.warn_of_crashes, warnings.warn_of_history,
-    warnings.warn_of_constants,
+    warnings.warn_of_constants, networks.check_handlers,
 )  # fmt: skip
 
 

@@ -30,6 +30,7 @@ from statewalk.dsl import files
 from statewalk.dsl.errors import RunError, Span, SpecError, one_line
 from statewalk.dsl.files import MOST_OF_A_TEXT, read_bytes
 from statewalk.dsl.model import Dialect
+from statewalk.dsl.source.networks import with_networks
 from statewalk.dsl.source.nodes import longest_line, not_python, too_deep, too_nested, walk
 from statewalk.dsl.source.set_order import imported_names
 
@@ -220,8 +221,9 @@ _SERVICES = (
 
 
 def is_ours(module: str) -> bool:
-    """Return whether a module is statewalk itself; its library of models is not."""
-    return module.partition(".")[0] == "statewalk" and not module.startswith("statewalk.models")
+    """Return whether a module is statewalk itself; what is written in the language is not."""
+    written = module.startswith("statewalk.models") or module == "statewalk.dsl.words.timeouts"
+    return module.partition(".")[0] == "statewalk" and not written
 
 
 def _is_language(name: str) -> bool:
@@ -341,6 +343,7 @@ def parse_source(path: str, text: str) -> Source:
     if (node := too_deep(tree)) is not None:
         raise too_nested("SW100", source.span(node))
     _refuse_unread(source)
+    source.text, source.tree = with_networks(path, text, tree)
     return source
 
 
