@@ -94,8 +94,7 @@ __all__ = [
     "enabled", "end", "eventually", "exists", "holds", "init", "instances", "interrupt",
     "leads_to", "maybe", "mutant", "named", "next_steps", "old", "on_message", "on_step", "oneof",
     "pairs", "parallel", "picture", "refines", "replace", "require", "serial", "symmetric_values",
-    "terminal", "threads", "unreachable", "until",
-    "violates",
+    "terminal", "threads", "unreachable", "until", "violates",
 ]  # fmt: skip
 
 _CHECKING = {
