@@ -187,6 +187,31 @@ class Walk:
         """Return what tells states apart."""
         return self.layout.row(state)
 
+    def print_of(self, state: State) -> str:
+        """Return the fingerprint of a state, which other versions of a spec share."""
+        return format(self.layout.fingerprint(self.row(state)), "x")
+
+    def path_along(self, prints: Sequence[str]) -> Path:
+        """Return the path through states of these fingerprints, as far as the spec goes it.
+
+        Raises:  RunError[SW370] where no initial state is the first of them
+        """
+        states = self.model.initial_states
+        initial = next((n for n, s in enumerate(states) if self.print_of(s) == prints[0]), None)
+        if initial is None:
+            raise off_the_way(0, "none of the initial states is that of the link")
+        state, steps = states[initial], list[Step]()
+        for wanted in prints[1:]:
+            found = (p for p in self.possible(state)[0] if p.taken.state is not None)
+            for one in found:
+                if one.taken.state is not None and self.print_of(one.taken.state) == wanted:
+                    state = one.taken.state
+                    steps.append(one.step)
+                    break
+            else:
+                break
+        return Path(initial, tuple(steps))
+
     def path_of(self, trace: Trace) -> Path:
         """Return the path of a trace that was repeated on this model."""
         steps: list[Any] = [
@@ -259,6 +284,7 @@ class Around:
     spots: list[Spot] = field(default_factory=list)
     ways: list[tuple[Step, ...]] = field(default_factory=list)
     edges: set[tuple[int, int]] = field(default_factory=set)
+    names: dict[tuple[int, int], str] = field(default_factory=dict)
     states: int = 0
     depth: int = 0
     whole: bool = True
@@ -341,7 +367,8 @@ def _add(
 ) -> None:
     """Note a step, and the state that it leads to if it is new."""
     row = walk.row(after)
-    if row not in known:
+    is_new = row not in known
+    if is_new:
         if len(states) >= most:
             found.whole = False
             return
@@ -350,8 +377,12 @@ def _add(
         found.ways.append((*found.ways[at], step))
         label, news = _said(walk, trace, states[at], step, after)
         found.spots.append(Spot(found.spots[at].level + 1, label, news))
+    edge = (at, known[row])
     if known[row] != at:
-        found.edges.add((at, known[row]))
+        found.edges.add(edge)
+    if not is_new and known[row] != at:  # a new state says in its box how it came about
+        name = walk.model.actions[step.action].label
+        found.names.setdefault(edge, name)
 
 
 def _said(walk: Walk, trace: Trace, before: State, step: Step, after: State) -> tuple[str, str]:
@@ -387,13 +418,14 @@ def _grouped(found: Around, names: list[str]) -> Around:
         edges={
             (number[names[a]], number[names[b]]) for a, b in found.edges if names[a] != names[b]
         },
+        names={},
     )
 
 
 def drawn(found: Around, path: Path) -> dict[str, Any]:
     """Return the graph as a drawing, with the path to each of its states."""
     ways = [write_path(joined(path, steps)) for steps in found.ways]
-    return {"drawing": layered(found.spots, found.edges), "paths": ways}
+    return {"drawing": layered(found.spots, found.edges, found.names), "paths": ways}
 
 
 def along(walk: Walk, path: Path, most: int) -> tuple[list[dict[str, Any] | None], int]:
@@ -430,7 +462,7 @@ def along(walk: Walk, path: Path, most: int) -> tuple[list[dict[str, Any] | None
             replace(spot, mark=f"{mark} wrong".strip() if wrong[row] else mark)
             for spot, mark, row in zip(found.spots, marks, there, strict=True)
         ]
-        drawing = layered(spots, found.edges)
+        drawing = layered(spots, found.edges, found.names)
         drawings[here] = {"drawing": drawing, "goes": goes, "whole": found.whole}
     return drawings, runs
 

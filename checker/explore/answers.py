@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from statewalk.checker.traces.trace import Trace
     from statewalk.dsl.model import Model
 
+_EDITOR = "vscode://file{file}:{line}"
 MOST_WATCHED = 20
 NEAR, NEAR_SECONDS = 1000, 1.0  # looked at on foot, before an engine is asked
 MOST_UNFOLDED = 100
@@ -51,7 +54,7 @@ class Answers:
         self.waiting: Callable[[], bool] = lambda: False
         self.questions: Mapping[str, Answer] = {
             "start": self._start,
-            "path": lambda asked: self._path(read_path(asked["path"])),
+            "path": self._asked_path,
             "next": lambda asked: self._next(read_path(asked["path"])),
             "watch": self._watch,
             "find": self._find,
@@ -74,6 +77,8 @@ class Answers:
                 (a.span.file, a.span.line) for a in self.model.actions if a.span is not None
             ),
             "traces": [],
+            "folder": os.getcwd(),
+            "editor": os.environ.get("STATEWALK_EDITOR", _EDITOR),
             "start": write_path(self.start),
             "initial": len(self.model.initial_states),
             "python": self.model.dialect == "python",
@@ -81,13 +86,37 @@ class Answers:
             "properties": [p.name for p in self.model.properties],
         }
 
+    def _asked_path(self, asked: Any) -> dict[str, Any]:
+        """Return a path; of a link the one through the same states, if the spec has changed."""
+        path, prints = read_path(asked["path"]), [str(p) for p in asked.get("prints", ())]
+        if not prints:
+            return self._path(path)
+        found = None
+        with suppress(RunError):  # choices have other numbers now
+            found = self._path(path)
+        if found is not None and found["prints"][: len(prints)] == prints:
+            return found
+        try:
+            again = self.walk.path_along(prints)
+        except RunError:
+            if found is None:
+                raise
+            return {**found, "said": "The spec has changed: the same steps, but other states."}
+        found, reached = self._path(again), len(again.steps)
+        if reached == len(prints) - 1:
+            return found
+        said = f"The spec has changed: of the link's {len(prints) - 1} steps, "
+        return {**found, "said": f"{said}the first {reached} lead to the same states."}
+
     def _path(self, path: Path) -> dict[str, Any]:
         trace, shown = self.walk.trace(path), self.shown
         if shown is not None and path == self.start:
             trace = replace(trace, property=shown.property, kind=shown.kind, loop=shown.loop)
         found = of_path(trace)
         found.pop("places")  # the page has the functions from the beginning
-        return {**found, "path": write_path(path), "back": self._back(path)}
+        nodes = self.walk.nodes(path)
+        prints = [self.walk.print_of(node.state) for node in nodes if node.state is not None]
+        return {**found, "path": write_path(path), "back": self._back(path), "prints": prints}
 
     def _back(self, path: Path) -> list[int | None]:
         """Per state, an earlier one that is the same."""

@@ -49,6 +49,7 @@ SCRIPTS = (
     "band",
     "compared",
     "cycle",
+    "zoom",
     "graph",
     "picture",
     "controls",

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.states.shortening import place
+from statewalk.checker.states.shortening import fit, place
 from statewalk.checker.traces.trace import take_step
 from statewalk.checker.verdict.spec_text import line_of, parsed
 from statewalk.dsl.errors import StatewalkError
+from statewalk.dsl.values.stored import freeze
 from statewalk.dsl.view import Endless
 
 if TYPE_CHECKING:
@@ -21,14 +23,16 @@ if TYPE_CHECKING:
     from statewalk.dsl.view import State
 
 
-Lines = dict[str, set[int]]
-"""By file the numbers of lines"""
+Lines = dict[str, dict[int, str]]
+"""By file the numbers of lines, and the values of the names in each after it ran last"""
 
-Ran = list[tuple[str, int, list[int]]]
+Ran = list[tuple[str, int, dict[int, str]]]
 """Functions by file and first line, with the lines of each that ran"""
 
 _STEPS = 60  # of a trace: following lines takes ten times as long
 _FUNCTIONS = 10  # of a step
+_VALUE, _VALUES = 40, 4  # letters of a value, values of a line
+_NAME = re.compile(r"(?<![.\w])(?:self\.)?[a-z_]\w*")
 
 
 def states_and_lines(model: Model, trace: Trace) -> tuple[list[State], list[Ran]] | None:
@@ -60,13 +64,17 @@ def states_and_lines(model: Model, trace: Trace) -> tuple[list[State], list[Ran]
 
 def _watched(call: Callable[[], Any], sources: Any, found: Lines) -> Any:
     """Make a call; note the lines of the spec that it runs."""
+    before: dict[FrameType, int] = {}
 
     def trace(frame: FrameType, event: str, argument: Any) -> Any:
         file = frame.f_code.co_filename
         if file not in sources:
             return None
+        if (number := before.pop(frame, None)) is not None:
+            found[file][number] = _values(frame, file, number)
         if event == "line":
-            found.setdefault(file, set()).add(frame.f_lineno)
+            found.setdefault(file, {}).setdefault(frame.f_lineno, "")
+            before[frame] = frame.f_lineno
         return trace
 
     saved = sys.gettrace()
@@ -77,9 +85,33 @@ def _watched(call: Callable[[], Any], sources: Any, found: Lines) -> Any:
         sys.settrace(saved)
 
 
+def _values(frame: FrameType, file: str, number: int) -> str:
+    """Return the values that names of a line have: local ones, and fields of the role that acts."""
+    known = frame.f_locals
+    told = {}
+    for name in dict.fromkeys(_NAME.findall(line_of(file, number).partition("#")[0])):
+        owner, _, own = name.rpartition(".")
+        if owner and (role := known.get(owner)) is not None and own in _fields(role):
+            told[name] = _shown(getattr(role, own, None))
+        elif not owner and name in known and not callable(known[name]):
+            told[name] = _shown(known[name])
+    return " · ".join(f"{n} = {v}" for n, v in told.items() if n != "self" and v)[:200]
+
+
+def _fields(role: Any) -> tuple[str, ...]:
+    return getattr(type(role), "_fields", ())
+
+
+def _shown(value: Any) -> str:
+    try:
+        return fit(freeze(value), _VALUE)
+    except Exception:  # no value of a state
+        return ""
+
+
 def _functions(found: Lines, file: str, line: int) -> Ran:
     """Return the functions that lines are in, that of the step first."""
-    ran: dict[tuple[str, int], list[int]] = {}
+    ran: dict[tuple[str, int], dict[int, str]] = {}
     for of, numbers in found.items():
         tree = parsed(of)
         spans = [
@@ -90,14 +122,14 @@ def _functions(found: Lines, file: str, line: int) -> Ran:
         for number in sorted(numbers):
             inner = [(a, first) for a, b, first in spans if a < number <= b]
             if inner:
-                ran.setdefault((of, max(inner)[1]), []).append(number)
+                ran.setdefault((of, max(inner)[1]), {})[number] = numbers[number]
     order = sorted(
         ran, key=lambda key: (not _is_of(key, ran[key], file, line), not _stands_in(key))
     )
     return [(of, first, ran[of, first]) for of, first in order[:_FUNCTIONS]]
 
 
-def _is_of(function: tuple[str, int], lines: list[int], file: str, line: int) -> bool:
+def _is_of(function: tuple[str, int], lines: Iterable[int], file: str, line: int) -> bool:
     return function[0] == file and function[1] <= line <= max(lines)
 
 
@@ -111,5 +143,8 @@ def _decorated(node: ast.FunctionDef) -> list[int]:
 
 
 def functions_of(ran: Ran) -> list[Any]:
-    """Return functions as a page reads them: the place, and the lines that ran."""
-    return [[place(file, first), lines] for file, first, lines in ran]
+    """Return functions as a page reads them: the place, the lines that ran, values beside them."""
+    return [
+        [place(file, first), [*lines], {n: text for n, text in lines.items() if text}]
+        for file, first, lines in ran
+    ]

@@ -68,6 +68,7 @@ function sinceOf(text) {
 function writeAddress(push) {
   const path = current();
   const asked = new URLSearchParams(live ? { path: pathText(path.path) } : { trace: nameOf(path) });
+  if (live) asked.set("states", path.prints.join("."));
   if (view.side) asked.set("side", view.side);
   asked.set("step", view.step);
   asked.set("view", view.tab);
@@ -226,10 +227,10 @@ function unfoldAll(open) {
 }
 
 // Go along another path, as a person chose it or as the address says.
-async function go(path, step, push = true) {
+async function go(path, step, push = true, prints = []) {
   try {
-    data.traces = [await live.path(path)];
-    if (push) say("");
+    data.traces = [await live.path(path, prints)];
+    if (push || current().said) say(current().said || "");
     live.rows = [];
     choose({ trace: 0, step }, push);
     await watch(live.watched);

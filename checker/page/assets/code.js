@@ -18,24 +18,36 @@ function coloured(text) {
   return [...parts, text.slice(from)];
 }
 
-function functionOf(place, ran) {
+// The values of a line, beside it.
+const beside = (text) => (text ? h("span.beside", null, "  ", visible(text)) : null);
+
+// In the explorer, which runs where the spec is: the place in an editor.
+function editorLink(place) {
+  if (!live || !data.editor) return null;
+  const [, file, line] = /^(.*):(\d+)$/.exec(place);
+  const whole = file.startsWith("/") ? file : `${data.folder}/${file}`;
+  const address = data.editor.replace("{file}", encodeURI(whole)).replace("{line}", line);
+  return /^(vscode|vscodium|cursor|idea|pycharm|zed|subl|txmt|emacs|org-protocol):/.test(address) ? h("a", { href: address }, "open in editor") : null;
+}
+
+function functionOf(place, ran, values) {
   const found = data.code && data.code[place];
   if (!found) return null;
   const known = new Set(ran || []);
   const lines = found.lines.map((line, i) => {
     const at = found.first + i;
     const does = known.has(at);
-    return h("span.codeline" + (does ? ".ran" : ""), null, h("span.number", { "aria-hidden": "true" }, String(at)), does ? h("span.unseen", null, "ran: ") : null, coloured(line), "\n");
+    return h("span.codeline" + (does ? ".ran" : ""), null, h("span.number", { "aria-hidden": "true" }, String(at)), does ? h("span.unseen", null, "ran: ") : null, coloured(line), beside(values && values[at]), "\n");
   });
   const stand = found.lines[0].startsWith("@mutant") ? h("span.tag.bad", null, "mutant") : null;
-  return [h("p.dim.above", null, eased(place), " ", stand), h("pre.code" + (known.size ? ".followed" : ""), { tabindex: "0", role: "region", "aria-label": "code of " + place }, lines)];
+  return [h("p.dim.above", null, eased(place), " ", stand, " ", editorLink(place)), h("pre.code" + (known.size ? ".followed" : ""), { tabindex: "0", role: "region", "aria-label": "code of " + place }, lines)];
 }
 
 function codeOf(path, at) {
   const step = at ? path.steps[at - 1] : null;
   if (!step) return h("p.dim", null, "Choose a step: its function is shown here.");
   const ran = step.ran && step.ran.length ? step.ran : [[step.place, null]];
-  const shown = ran.map(([place, lines]) => functionOf(place, lines)).filter(Boolean);
+  const shown = ran.map(([place, lines, values]) => functionOf(place, lines, values)).filter(Boolean);
   if (!shown.length) return h("p.dim", null, "The text of this step is not in this page.");
-  return [step.ran && step.ran.length ? h("p.dim.above", null, "The lines that this step ran are marked; functions that it called follow.") : null, shown];
+  return [step.ran && step.ran.length ? h("p.dim.above", null, "The lines that this step ran are marked, with the values they had; functions that it called follow.") : null, shown];
 }

@@ -29,7 +29,8 @@ function graphOf({ width, height, shapes, names }, open, label, unfold) {
   };
   picture.addEventListener("mouseover", tell);
   picture.addEventListener("focusin", tell);
-  return h("div.scroll.lanes", { tabindex: "0", role: "region", "aria-label": label }, picture, spelt);
+  const box = h("div.scroll.lanes.graphbox", { tabindex: "0", role: "region", "aria-label": label }, picture, spelt);
+  return h("div.graph", null, zoomable(box, picture), box);
 }
 
 const nameOfSpot = (text) => visible(text.replace("\n", ": "));
@@ -138,11 +139,11 @@ class Around {
     const open = (spot) => (spot === 0 ? null : () => this.go(paths[spot], paths[spot][1].length));
     const unfold = this.by ? null : (spot) => this.turn({ unfolded: [...this.unfolded, paths[spot]] });
     const picture = error ? h("p.wrong", null, error) : graphOf(drawing, open, "states around", unfold);
-    const top = this.picture.firstChild;
-    const at = top ? [top.scrollLeft, top.scrollTop] : [0, 0];
+    const boxOf = () => this.picture.querySelector(".graphbox") || {};
+    const { scrollLeft = 0, scrollTop = 0 } = boxOf();
     fill(this.said, error ? null : said);
     fill(this.picture, picture);
-    [picture.scrollLeft, picture.scrollTop] = at;
+    Object.assign(boxOf(), { scrollLeft, scrollTop });
     const again = focused && picture.querySelector(`[data-spot="${focused}"][role]`);
     if (again) again.focus();
   }

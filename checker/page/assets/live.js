@@ -46,8 +46,9 @@ class Live {
     return answer;
   }
 
-  async path(path) {
-    return { ...(await this.ask("path", { path })), live: true, why: [] };
+  // ``prints`` are the fingerprints of the states that a link leads through.
+  async path(path, prints) {
+    return { ...(await this.ask("path", prints && prints.length ? { path, prints } : { path })), live: true, why: [] };
   }
 }
 
@@ -61,6 +62,8 @@ function textPath(text) {
   if (!/^\d+(-\d+(\.\d+)*)*$/.test(text)) return null;
   return [Number(initial), steps.map((step) => step.split(".").map(Number))];
 }
+
+const printsOf = (asked) => (asked.get("states") || "").split(".").filter((one) => /^[0-9a-f]{1,32}$/.test(one));
 
 const prefix = ([initial, steps], length) => [initial, steps.slice(0, length)];
 

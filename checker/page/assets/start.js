@@ -4,7 +4,7 @@ function onAddress() {
   const path = live && textPath(address().get("path") || "");
   if (path && !same(path, current().path)) {
     readView(address());
-    go(path, Number(address().get("step")), false);
+    go(path, Number(address().get("step")), false, printsOf(address()));
     return;
   }
   readAddress();
@@ -63,7 +63,7 @@ async function startLive() {
     readView(address());
     const asked = textPath(address().get("path") || "");
     const step = asked ? Number(address().get("step")) : 1e9;
-    first = [asked || data.start, step];
+    first = [asked || data.start, step, false, asked ? printsOf(address()) : []];
   } catch (error) {
     document.body.append(h("main", null, h("h2", null, "There is nothing to explore"), h("p", null, error.message)));
     return;
@@ -72,7 +72,7 @@ async function startLive() {
   const listed = data.python ? data.names : data.properties;
   const hint = data.python ? "Python with the names of the spec, or a property" : "a property of the spec";
   fill(choices.hint, hint, listed.length ? h("code", null, listed.slice(0, 12).join(" · "), listed.length > 12 ? " …" : "") : null);
-  await go(...first, false);
+  await go(...first);
   if (!current()) await go(data.start, 1e9, false);
 }
 

@@ -5,7 +5,7 @@ A drawing is a list of shapes, as those of `lanes`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -16,6 +16,7 @@ FEW = 120  # states that are drawn as boxes
 _LETTERS = 29  # of a line in a box
 _EDGE = 8
 _GRIP = 18
+_NAMED, _EDGE_TEXT = 132, 24  # room between columns for texts of edges, letters of one
 FOLDED = "folded"  # the mark of a state that may lead further than is drawn
 
 
@@ -52,9 +53,18 @@ _BOXES = _Sizes(wide=208, tall=40, apart=40, below=12, rows=FEW)
 _DOTS = _Sizes(wide=10, tall=10, apart=56, below=6, rows=48)
 
 
-def layered(spots: Sequence[Spot], edges: Iterable[tuple[int, int]]) -> dict[str, Any]:
-    """Return the drawing, and by spot the text that says what it is."""
+def layered(
+    spots: Sequence[Spot],
+    edges: Iterable[tuple[int, int]],
+    names: Mapping[tuple[int, int], str] | None = None,
+) -> dict[str, Any]:
+    """Return the drawing, and by spot the text that says what it is. ``names`` are texts of edges;
+    the spot that an edge leads to may say it already.
+    """
+    names = names or {}
     sizes = _BOXES if len(spots) <= FEW else _DOTS
+    if names and sizes is _BOXES:
+        sizes = replace(sizes, apart=_NAMED)
     edges = sorted(set(edges))
     places = _placed(spots, edges, sizes)
     many = " many" if sizes is _DOTS else ""
@@ -68,14 +78,25 @@ def layered(spots: Sequence[Spot], edges: Iterable[tuple[int, int]]) -> dict[str
         for kind, curves in ways.items()
         if curves
     ]
+    if sizes.apart == _NAMED:
+        shapes += [_named(places[a], places[b], sizes, text) for (a, b), text in names.items()]
     labels = cut_apart([spot.label for spot in spots], _LETTERS)
     news = cut_apart([spot.news for spot in spots], _LETTERS)
     for at, (spot, (x, y)) in enumerate(zip(spots, places, strict=True)):
         shapes += _shapes(at, spot, (labels[at], news[at]), x, y, sizes)
     width = max(x for x, _ in places) + sizes.wide + _EDGE + _GRIP
     height = max(y for _, y in places) + sizes.tall + _EDGE
-    names = [f"{spot.label}\n{spot.news}".strip() for spot in spots]
-    return {"width": width, "height": height, "shapes": shapes, "names": names}
+    told = [f"{spot.label}\n{spot.news}".strip() for spot in spots]
+    return {"width": width, "height": height, "shapes": shapes, "names": told}
+
+
+def _named(a: tuple[int, int], b: tuple[int, int], sizes: _Sizes, text: str) -> Shape:
+    """Return the text of an edge, in the middle of the room that it crosses."""
+    (x, y), (u, v) = a, b
+    across = (x + sizes.wide + u) // 2 if u > x else (u + sizes.wide + x) // 2 if u < x else x
+    low = (y + v + sizes.tall) // 2 + (4 if u > x else 12)
+    shown = text if len(text) <= _EDGE_TEXT else f"{text[: _EDGE_TEXT - 1]}…"
+    return ("text", {"class": "edge", "x": across, "y": low, "text-anchor": "middle"}, shown)
 
 
 def _placed(
