@@ -112,8 +112,8 @@ class Answers:
         trace, shown = self.walk.trace(path), self.shown
         if shown is not None and path == self.start:
             trace = replace(trace, property=shown.property, kind=shown.kind, loop=shown.loop)
-        found = of_path(trace)
-        found.pop("places")  # the page has the functions from the beginning
+        found = of_path(replace(trace, model=self.model))
+        found["code"] = code_of(found.pop("places"))  # of what actions call
         nodes = self.walk.nodes(path)
         prints = [self.walk.print_of(node.state) for node in nodes if node.state is not None]
         return {**found, "path": write_path(path), "back": self._back(path), "prints": prints}

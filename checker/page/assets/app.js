@@ -230,6 +230,7 @@ function unfoldAll(open) {
 async function go(path, step, push = true, prints = []) {
   try {
     data.traces = [await live.path(path, prints)];
+    Object.assign(data.code, current().code);
     if (push || current().said) say(current().said || "");
     live.rows = [];
     choose({ trace: 0, step }, push);

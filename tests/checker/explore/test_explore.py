@@ -503,3 +503,80 @@ def test_the_command_serves_until_it_is_interrupted() -> None:
     assert 0 == process.returncode
     assert "SW205" in left["error"]
     assert 6 == len(found["enabled"])
+
+
+COUNTERS = """
+from statewalk import *
+
+
+class Counter(Role):
+    n: int = 0
+    m: int = 0
+{more}
+    @action
+    def b(self) -> None:
+        require(self.m < 3)
+        self.m += 1
+
+    @action
+    def a(self) -> None:
+        require(self.n < 3)
+        self.n += 1
+
+
+counter = Counter()
+deadlock(False)
+"""
+MORE = """
+    @action
+    def zero(self) -> None:
+        require(self.n == 3)
+        self.n = 0
+"""
+
+
+def counters(folder: Path, more: str) -> Answers:
+    file = folder / f"counters{len(more)}.py"
+    file.write_text(COUNTERS.replace("{more}", more), encoding="utf-8")
+    return Answers(load(file))
+
+
+def test_a_link_leads_to_the_same_states_when_the_spec_has_more_actions(tmp_path: Path) -> None:
+    before, after = counters(tmp_path, ""), counters(tmp_path, MORE)
+    link = before.answer("path", {"path": [0, [[1], [0], [1]]]})
+
+    again = after.answer("path", {"path": link["path"], "prints": link["prints"]})
+
+    assert [0, [[2], [1], [2]]] == again["path"]
+    assert link["prints"] == again["prints"]
+    assert "said" not in again
+
+
+def test_a_link_of_which_states_are_gone_goes_as_far_as_it_can(tmp_path: Path) -> None:
+    before, after = counters(tmp_path, MORE), counters(tmp_path, "")
+    link = before.answer("path", {"path": [0, [[2], [2], [2], [0]]]})
+
+    found = after.answer("path", {"path": link["path"], "prints": [*link["prints"], "f00"]})
+
+    assert [0, [[1], [1], [1]]] == found["path"]
+    assert "of the link's 5 steps, the first 3" in found["said"]
+    with pytest.raises(RunError, match="none of the initial states"):
+        after.answer("path", {"path": [0, [[9]]], "prints": ["f00"]})
+    other = after.answer("path", {"path": [0, [[1]]], "prints": ["f00"]})
+    assert "the same steps, but other states" in other["said"]
+
+
+def test_the_code_of_a_step_has_the_values_of_its_lines(tmp_path: Path) -> None:
+    found = counters(tmp_path, "").answer("path", {"path": [0, [[1], [1]]]})
+
+    [[place, lines, values]] = found["steps"][1]["ran"]
+    assert place in found["code"]
+    assert [16, 17] == lines
+    assert {16: "self.n = 1", 17: "self.n = 2"} == values
+
+
+def test_edges_to_states_known_before_have_their_actions(tmp_path: Path) -> None:
+    found = counters(tmp_path, "").answer("around", {"path": [0, []], "depth": 2})
+
+    named = [text for tag, at, text in found["drawing"]["shapes"] if at["class"] == "edge"]
+    assert ["Counter#0.b"] == named

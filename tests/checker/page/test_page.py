@@ -236,13 +236,14 @@ def test_a_page_of_a_saved_trace_needs_no_spec(run: Run, tmp_path: Path) -> None
 
 def test_a_page_has_the_lines_that_each_step_ran_and_its_mutant(run: Run) -> None:
     data = of_run(run)
-    (place, lines), (mutant, _), *_ = data["traces"][0]["steps"][4]["ran"]
+    (place, lines, values), (mutant, *_), *_ = data["traces"][0]["steps"][4]["ran"]
     text = {
         data["code"][place]["first"] + at: t for at, t in enumerate(data["code"][place]["lines"])
     }
 
     assert "    self.append(entry)" in [text[line] for line in lines]
     assert "        return" not in [text[line] for line in lines]
+    assert "result = Metadata(pid=1, epoch=0, …)" in [*values.values()]
     assert data["code"][mutant]["lines"][0].startswith("@mutant")
 
 

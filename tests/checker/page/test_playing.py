@@ -184,3 +184,26 @@ def test_five_hundred_steps_are_painted_soon(browser: Browser, run: Run, tmp_pat
         browser.until(f"{paint} !== undefined")
 
         assert 2000 > browser.value(f"{paint}.startTime"), view
+
+
+def test_the_picture_of_a_state_follows_the_steps(
+    browser: Browser, run: Run, tmp_path: Path
+) -> None:
+    opened(browser, tmp_path, of_run(run), "#view=state&step=5")
+    label = "document.querySelector('.drawing svg').getAttribute('aria-label')"
+
+    assert browser.value(label).startswith("TxnLog#0  tid 0: [pid 1 epoch 0]*  tid 0: [")
+    browser.press("k")
+    assert browser.value(label).startswith("TxnLog#0  tid 0: [pid 1 epoch 0]*\n")
+    assert 2 == count(browser, ".drawing .part.s0") + count(browser, ".drawing .part.strong")
+
+
+def test_a_graph_is_made_larger_and_fits(browser: Browser, run: Run, tmp_path: Path) -> None:
+    opened(browser, tmp_path, of_run(run), "#view=graph&step=5")
+    wide = "Number(document.querySelector('.graphbox svg').getAttribute('width'))"
+    before = browser.value(wide)
+
+    browser.value("document.querySelector('[aria-label=larger]').click()")
+    assert pytest.approx(1.4 * before) == browser.value(wide)
+    browser.value("document.querySelector('[aria-label=fit]').click()")
+    assert browser.value(wide) <= browser.value("document.querySelector('.graphbox').clientWidth")
