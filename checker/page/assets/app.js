@@ -153,7 +153,7 @@ function drawState(path) {
   const state = stateTree(path, view.step, stateBefore(path, pinned), fieldFilter(view.only));
   const marked = path.trace.reason && path.trace.reason.reads.length ? h("span.reads", null, "◂ ", h("span.dim", null, `read by ${path.trace.property}`)) : null;
   shown.append(marked || "");
-  fill(panel, wide.matches && !current().beside ? null : factsOf(path), picturesOf(path, view.step), shown, state);
+  fill(panel, picturesOf(path, view.step), wide.matches && !current().beside ? null : factsOf(path), shown, state);
 }
 
 // What the state shown is compared with: the one before, one that was pinned, that of the other side.

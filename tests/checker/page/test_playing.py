@@ -178,12 +178,14 @@ def test_five_hundred_steps_are_painted_soon(browser: Browser, run: Run, tmp_pat
     contents = (*trace.contents[:1], *(trace.contents[1:] * 100))
     truths = {name: (*t[:1], *(t[1:] * 100)) for name, t in trace.truths.items()}
     long = replace(trace, steps=trace.steps * 100, contents=contents, truths=truths, model=None)
+    browser.ask("Performance.enable", timeDomain="threadTicks")  # however busy the machine is
     for view in ("state", "lanes"):
         opened(browser, tmp_path, of_trace(long), f"#view={view}")
-        paint = "performance.getEntriesByName('first-contentful-paint')[0]"
-        browser.until(f"{paint} !== undefined")
-
-        assert 2000 > browser.value(f"{paint}.startTime"), view
+        browser.until("performance.getEntriesByName('first-contentful-paint').length")
+        metrics = browser.ask("Performance.getMetrics")["metrics"]
+        took = next(one["value"] for one in metrics if one["name"] == "TaskDuration")
+        assert 1 > took, view
+    browser.ask("Performance.disable")
 
 
 def test_the_picture_of_a_state_follows_the_steps(
