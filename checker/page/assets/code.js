@@ -19,7 +19,7 @@ function coloured(text) {
 }
 
 // The values of a line, beside it.
-const beside = (text) => (text ? h("span.beside", null, "  ", visible(text)) : null);
+const beside = (text) => (text ? h("span.beside", null, " ", eased(text)) : null);
 
 // In the explorer, which runs where the spec is: the place in an editor.
 function editorLink(place) {
@@ -37,7 +37,7 @@ function functionOf(place, ran, values) {
   const lines = found.lines.map((line, i) => {
     const at = found.first + i;
     const does = known.has(at);
-    return h("span.codeline" + (does ? ".ran" : ""), null, h("span.number", { "aria-hidden": "true" }, String(at)), does ? h("span.unseen", null, "ran: ") : null, coloured(line), beside(values && values[at]), "\n");
+    return h("span.codeline" + (does ? ".ran" : ""), null, h("span.number", { "aria-hidden": "true" }, String(at)), does ? h("span.unseen", null, "ran: ") : null, h("span.text", null, coloured(line)), beside(values && values[at]), "\n");
   });
   const stand = found.lines[0].startsWith("@mutant") ? h("span.tag.bad", null, "mutant") : null;
   return [h("p.dim.above", null, eased(place), " ", stand, " ", editorLink(place)), h("pre.code" + (known.size ? ".followed" : ""), { tabindex: "0", role: "region", "aria-label": "code of " + place }, lines)];
