@@ -140,9 +140,8 @@ def _entry(name: str) -> Iterator[str]:
     if name in _ALIASES:
         yield f"{_plain(_said_of_aliases()[name])}\n"
         return
-    several = inspect.isclass(found) or inspect.ismodule(found)
-    members = [*_members(found)] if several else []
-    if not several:
+    members = [*_members(found)] if isinstance(found, type | ModuleType) else []
+    if not isinstance(found, type | ModuleType):
         called = (typing.get_overloads(found) or [found])[-1]
         yield f"```text\n{name}{_signature(called)}\n```\n"
     yield f"{_plain(inspect.getdoc(found) or '')}\n"
