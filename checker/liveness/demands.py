@@ -94,7 +94,7 @@ def steps_where(model: Model, graph: StateGraph, prop: Property) -> Bools:
 
 def _way(model: Model, graph: StateGraph, source: int, last: int) -> tuple[int, tuple[Step, ...]]:
     """Return the initial state, and the steps of a shortest way to a transition and by it."""
-    into: dict[int, tuple[int, int]] = {at: (-1, -1) for at in graph.start().tolist()}
+    into: dict[int, tuple[int, int]] = dict.fromkeys(graph.start().tolist(), (-1, -1))
     queue = deque(into)
     while source not in into:
         at = queue.popleft()
