@@ -112,11 +112,11 @@ def linearizable(object: str, of: Sequence[Event], **constants: Any) -> bool:
     if holds is None:
         if len(found.verdicts) >= _MOST:
             found.verdicts.clear()
-        holds = found.verdicts[history] = _has_order(found, _operations(history))
+        holds = found.verdicts[history] = _has_order(found, operations_of(history))
     return holds
 
 
-def _operations(history: tuple[Event, ...]) -> list[_Called]:
+def operations_of(history: tuple[Event, ...]) -> list[_Called]:
     """Return the operations of events. Raises ValueError for events that are none."""
     done: list[_Called] = []
     open_: dict[Any, _Called] = {}

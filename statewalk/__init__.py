@@ -79,6 +79,8 @@ if TYPE_CHECKING:
     from statewalk.checker.conform.answer import Conformance as Conformance
     from statewalk.checker.conforming import conform as conform
     from statewalk.checker.graph.relations import Graph as Graph
+    from statewalk.checker.history.objects.asking import ObjectVerdict as ObjectVerdict
+    from statewalk.checker.history.objects.asking import check_operations as check_operations
     from statewalk.checker.page.html import page as page
     from statewalk.checker.traces.file import save_trace as save_trace
     from statewalk.checker.traces.reading import load_trace as load_trace
@@ -101,11 +103,13 @@ _CHECKING = {
     "Comparison": "compare.compare",
     "Graph": "graph.relations",
     "Conformance": "conform.answer",
+    "ObjectVerdict": "history.objects.asking",
     "Replay": "behaviours.replay",
     "Result": "verdict.run",
     "Run": "verdict.run",
     "Trace": "traces.trace",
     "check": "api",
+    "check_operations": "history.objects.asking",
     "conform": "conforming",
     "compare": "compare.from_python",
     "load": "api",

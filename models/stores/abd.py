@@ -24,7 +24,7 @@ from statewalk import (
     terminal,
     violates,
 )
-from statewalk.dsl.operations import linearizable
+from statewalk.dsl.operations import Event, linearizable
 
 REPLICAS: Constant[int] = 3
 READERS: Constant[int] = 1
@@ -121,6 +121,11 @@ readers = [Reader() for _ in range(READERS)]
 
 def is_majority(reached: set[Replica]) -> bool:
     return 2 * len(reached) > REPLICAS
+
+
+def recorded_operations() -> list[Event]:
+    """Return what `statewalk history from-trace` writes."""
+    return list(history.events)
 
 
 @always

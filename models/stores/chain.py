@@ -20,7 +20,7 @@ from statewalk import (
     terminal,
     violates,
 )
-from statewalk.dsl.operations import linearizable
+from statewalk.dsl.operations import Event, linearizable
 
 REPLICAS: Constant[int] = 3
 CLIENTS: Constant[int] = 2
@@ -82,6 +82,11 @@ class Client(Role, symmetric=True):
 history = History()
 chain = [Replica() for _ in range(REPLICAS)]
 clients = [Client() for _ in range(CLIENTS)]
+
+
+def recorded_operations() -> list[Event]:
+    """Return what `statewalk history from-trace` writes."""
+    return list(history.events)
 
 
 @always

@@ -47,10 +47,10 @@ ENTERS: dict[str, str] = {
     "checker/history/certify": "dsl/library history/clock history/data",
     "checker/history/collect": "history/errors history/formats machine",
     "checker/history/commands": (
-        "Model dsl/binding dsl/library dsl/loader dsl/mutants dsl/state behaviours "
-        "commands/arguments contract history/certify history/collect history/data history/decide "
-        "history/errors history/explain history/formats history/objects library machine report "
-        "traces verdict"
+        "Model dsl/binding dsl/library dsl/loader dsl/mutants dsl/operations dsl/state dsl/values "
+        "behaviours commands/arguments contract history/certify history/collect history/data "
+        "history/decide history/errors history/explain history/formats history/objects library "
+        "machine report states traces verdict"
     ),
     "checker/history/decide": (
         "dsl/library history/certify history/clock history/data history/errors history/recorded"
@@ -59,8 +59,8 @@ ENTERS: dict[str, str] = {
     "checker/history/explain": "dsl/errors dsl/library history/clock history/data history/decide",
     "checker/history/formats": "dsl/files history/clock history/data history/errors",
     "checker/history/objects": (
-        "Model dsl/state dsl/values conform/values engines history/errors history/formats states "
-        "verdict"
+        "Model dsl/loader dsl/state dsl/values conform/values engines history/errors "
+        "history/formats library machine states verdict"
     ),
     "checker/induction": (
         "Model dsl/state dsl/values contract engines explore/expressions machine report states "

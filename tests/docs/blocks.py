@@ -341,6 +341,7 @@ NOT_RUN = {
         "statewalk history check logs/": "a folder of the reader's",
         "from statewalk.checker.history.collect import Requests": _REDIS,
         "from statewalk.dsl.operations": "an excerpt of models/stores/abd.py",
+        "from statewalk import check_operations": "asked in test_command.py beside it",
         "statewalk history collect lock.jsonl": _REDIS,
         "statewalk history check lock.jsonl": _REDIS,
     },

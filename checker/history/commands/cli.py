@@ -104,7 +104,8 @@ def _add_convert(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     convert.add_argument("file", type=Path, metavar="FILE", help="a history file or log folder")
     convert.add_argument("to_file", type=Path, metavar="TO", help="the file to write")
     convert.add_argument("--to", choices=WRITTEN, default="jsonl", help="its format (jsonl)")
-    _add_format(convert)
+    _add_format(convert, *OF_OBJECTS)
+    objects.add_conversion(convert)
     _add_timeout(convert, " of reading FILE, with exit code 3; then nothing is written")
     convert.set_defaults(run=run_convert)
 
@@ -147,6 +148,10 @@ def run_check(args: argparse.Namespace) -> int:
     """Check a history, or a folder of them, and report; the exit code."""
     if args.object:
         return objects.run(args)
+    if args.html:
+        raise HistoryError(
+            "--html is for operations on an object", expected="--object", code="SW709"
+        )
     from statewalk.checker.history.certify.replay import Mismatch
     from statewalk.checker.history.commands import many
     from statewalk.checker.history.decide.check import Options
@@ -273,6 +278,8 @@ def run_convert(args: argparse.Namespace) -> int:
 
     try:
         with Interruptions(), Watchdog(_limit(args), None, "reading the history"):
+            if args.object:
+                return objects.convert(args)
             history = _read(args)
         read = (args.file, Path(history.source), *args.file.glob("*.log"))
         if args.to_file.exists() and any(args.to_file.samefile(file) for file in read):

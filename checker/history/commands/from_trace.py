@@ -1,13 +1,15 @@
 """`statewalk history from-trace`: what the clients of a store would have recorded of a trace.
 
 The spec says how its state maps to a history: a function `recorded_history` that takes nothing and
-returns `dsl.library.recording.Recorded` transactions. The trace is data: it is repeated on the spec
+returns `dsl.library.recording.Recorded` transactions, or a function `recorded_operations` that
+returns the events of `dsl.operations`. The trace is data: it is repeated on the spec
 that the caller names, and only if that gives the same states is the spec asked.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from statewalk.dsl.model import Model
     from statewalk.dsl.view import State
 
+OPERATIONS = "recorded_operations"
 _STATUS = ("ok", "fail", "info")
 _FIELDS = 6  # of a transaction; the seventh, what the store knows, is not for clients
 
@@ -63,17 +66,22 @@ def run(args: argparse.Namespace) -> int:
         if not outcome.reproduced:
             replay_page(outcome, width=streams.width()).show(sys.stderr)
             return DIVERGED
-        history = history_of(model, hook, outcome.states, source=str(args.trace))
-    text = "\n".join([*lines_of(history), ""])
+        if hook.__name__ == OPERATIONS:
+            lines = operation_lines(model, hook, outcome.states[-1])
+            count = f"{sum('invoke' in line for line in lines)} operations"
+        else:
+            history = history_of(model, hook, outcome.states, source=str(args.trace))
+            lines, count = [*lines_of(history)], f"{len(history)} transactions"
+    text = "\n".join([*lines, ""])
     if args.out is None:
         streams.out().write(text)
         return HOLDS
     write_text(args.out, text, named=True)
-    streams.say(f"{args.out}: {len(history)} transactions in {trace.length} steps\n")
+    streams.say(f"{args.out}: {count} in {trace.length} steps\n")
     return HOLDS
 
 
-Hook = Callable[[], Iterable[Recorded]]
+Hook = Callable[[], Iterable[Any]]
 
 
 def load_with_hook(spec: str, trace: Trace) -> tuple[Model, Hook]:
@@ -98,12 +106,14 @@ def load_with_hook(spec: str, trace: Trace) -> tuple[Model, Hook]:
             raise another_spec(trace, spec, error.message) from None
         raise
     model = model_of(loading, spec, optimize=False)
-    hook = next((m.namespace[HOOK] for m in loading.modules[::-1] if HOOK in m.namespace), None)
+    named = [m.namespace for m in loading.modules[::-1]]
+    hook = next((n[name] for name in (HOOK, OPERATIONS) for n in named if name in n), None)
     if not callable(hook):
         raise RunError(
             "SW710",
             f"{spec} does not say what its clients record.",
-            help=f"Give it a function {HOOK}() as statewalk.dsl.library.recording describes.",
+            help=f"Give it a function {HOOK}() as statewalk.dsl.library.recording describes, or "
+            f"{OPERATIONS}() with the events of statewalk.dsl.operations.",
         )
     return model, cast(Hook, hook)
 
@@ -152,6 +162,40 @@ def recorded_in(model: Model, hook: Hook, state: State) -> tuple[Recorded, ...]:
                 help="It returns Recorded transactions of statewalk.dsl.library.recording.",
             )
     return found
+
+
+def operation_lines(model: Model, hook: Hook, state: State) -> list[str]:
+    """Return what clients recorded up to a state, as JSON Lines. Raises RunError[SW710]."""
+    from statewalk.checker.history.objects.reading import from_records
+    from statewalk.checker.states.shortening import text_of
+    from statewalk.dsl.binding import bound
+    from statewalk.dsl.errors import RunError
+    from statewalk.dsl.operations import operations_of
+    from statewalk.dsl.state.plain_view import PlainView
+    from statewalk.dsl.values.stored import freeze
+
+    def plain(value: Any) -> Any:
+        listed = isinstance(value, tuple | list)
+        if listed or value is None or isinstance(value, bool | int | str):
+            return [plain(one) for one in value] if listed else value
+        return text_of(freeze(value))
+
+    with bound(PlainView(state), None, model.classes, OPERATIONS, model.actions):
+        events = [tuple(event) for event in hook()]
+        try:
+            operations_of(tuple(events))
+        except ValueError as error:
+            said = f"{OPERATIONS}() of {model.path} returned no history: {error}."
+            raise RunError("SW710", said, help="See statewalk.dsl.operations.") from None
+        records = [
+            {"client": plain(client), "event": "invoke", "op": rest[0], "args": plain(rest[1:])}
+            if what == "call"
+            else {"client": plain(client), "event": "ok"}
+            | ({"answer": plain(rest[0])} if rest else {})
+            for what, client, *rest in events
+        ]
+    from_records(records)
+    return [json.dumps(one, ensure_ascii=False) for one in records]
 
 
 def record(t: Recorded) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import math
 from collections import Counter
 from pathlib import Path
@@ -14,10 +15,8 @@ from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, INTERNAL, MISTA
 from statewalk.dsl.errors import StatewalkError, one_line, printable
 
 if TYPE_CHECKING:
-    from statewalk.checker.history.objects.deciding import Verdict
+    from statewalk.checker.history.objects.asking import ObjectVerdict
     from statewalk.checker.history.objects.explain import Explanation
-    from statewalk.checker.history.objects.operations import Operations
-    from statewalk.checker.history.objects.spec import Object
 
 ORDERS = ("real-time", "sessions")
 _PLACE = "Give another place with --{} FILE."
@@ -54,11 +53,45 @@ def add_options(check: argparse.ArgumentParser) -> None:
         help="give a constant of the object a value; repeatable",
     )  # fmt: skip
     group.add_argument(
+        "--html", type=Path, metavar="FILE", help="write the picture and the report as one page"
+    )
+    group.add_argument(
         "--nil",
         choices=("value", "unknown"),
         default="value",
         help="what an answer of nil says: nil (the default), or nothing, as in Knossos",
     )
+
+
+def add_conversion(convert: argparse.ArgumentParser) -> None:
+    """Add the options of a conversion of operations."""
+    convert.add_argument(
+        "--object", metavar="SPEC", help="the history is one of operations on this object"
+    )
+    convert.set_defaults(settings=[], nil="value")
+
+
+def convert(args: argparse.Namespace) -> int:
+    """Write operations in another format; the exit code."""
+    from statewalk.checker.history.objects.asking import object_of
+    from statewalk.checker.history.objects.reading import read_operations
+    from statewalk.checker.history.objects.writing import lines_of
+    from statewalk.checker.machine.files import write_text
+
+    history = read_operations(args.file, args.format)
+    if args.to_file.exists() and args.to_file.samefile(args.file):
+        raise HistoryError(
+            "the history would be written over itself",
+            source=str(args.file),
+            expected="another file",
+            code="SW706",
+        )
+    lines, lost = lines_of(object_of(args.object, {}, nil_is_unknown=False), history, args.to)
+    write_text(args.to_file, "\n".join([*lines, ""]), _PLACE.format("to"), named=True)
+    streams.say(f"{args.to_file}: {len(history.all)} operations as {args.to}\n")
+    for what in lost or ["nothing"]:
+        streams.say(f"  dropped: {what}\n" if lost else "  nothing was dropped\n")
+    return HOLDS
 
 
 def run(args: argparse.Namespace) -> int:
@@ -85,11 +118,13 @@ def _refuse_others(args: argparse.Namespace) -> None:
             expected="--object without it",
             code="SW709",
         )
-    if args.file.is_dir() and (args.svg or args.json):
+    if args.file.is_dir() and (args.svg or args.json or args.html):
         raise HistoryError(
-            "--svg and --json are for one history", source=str(args.file), expected="one of them",
+            "--svg, --html and --json are for one history",
+            source=str(args.file),
+            expected="one of them",
             code="SW709",
-        )  # fmt: skip
+        )
 
 
 def _run_folder(args: argparse.Namespace) -> int:
@@ -117,6 +152,8 @@ def _run_folder(args: argparse.Namespace) -> int:
 
 def _checked(args: argparse.Namespace, file: Path, *, quiet: bool = False) -> tuple[int, str]:
     """Check one file; the exit code, and a few words."""
+    from statewalk.checker.contract.options import read_settings
+    from statewalk.checker.history.objects.asking import object_of, verdict_of
     from statewalk.checker.history.objects.deciding import decide
     from statewalk.checker.history.objects.explain import explained
     from statewalk.checker.history.objects.reading import read_operations
@@ -129,7 +166,8 @@ def _checked(args: argparse.Namespace, file: Path, *, quiet: bool = False) -> tu
     try:
         with Interruptions(), Watchdog(limit, None, "reading the history"):
             history = read_operations(file, args.format)
-            object = _object(args)
+            constants = read_settings(args.settings).fixed
+            object = object_of(args.object, constants, nil_is_unknown=args.nil == "unknown")
             with interruptible("checking the history"):
                 verdict = decide(object, history, args.order, args.timeout)
         if verdict.failing is not None and not quiet:
@@ -148,50 +186,25 @@ def _checked(args: argparse.Namespace, file: Path, *, quiet: bool = False) -> tu
         )
         return INTERNAL, str(error)
     if not quiet:
-        _write(args, object, history, verdict, found)
+        _write(args, verdict_of(object, history, verdict, found))
     code = {True: HOLDS, False: VIOLATED, None: INCONCLUSIVE}[verdict.holds]
     return code, f"{len(history.all)} operations, {verdict.seconds:.2f} s"
 
 
-def _object(args: argparse.Namespace) -> Object:
-    from statewalk.checker.contract.options import read_settings
-    from statewalk.checker.history.objects.spec import Object
-    from statewalk.checker.library import spec_path
-    from statewalk.dsl.loader import load
-
-    name = args.object
-    path = spec_path(f"objects/{name}")
-    path = path if path.endswith(".py") and not Path(name).exists() else spec_path(name)
-    model = load(path, read_settings(args.settings).fixed, optimize=False)
-    return Object(model, nil_is_unknown=args.nil == "unknown")
-
-
-def _write(
-    args: argparse.Namespace,
-    object: Object,
-    history: Operations,
-    verdict: Verdict,
-    found: Explanation | None,
-) -> None:
-    from statewalk.checker.history.objects import drawing, report
+def _write(args: argparse.Namespace, found: ObjectVerdict) -> None:
     from statewalk.checker.machine.files import write_text
 
+    data = json.dumps(found.json, indent=2, ensure_ascii=False) + "\n"
     if args.json == "-":
-        streams.out().write(printable(report.as_json(object, history, verdict, found)) + "\n")
+        streams.out().write(printable(data))
     else:
-        streams.out().write(printable(report.text(object, history, verdict, found)))
+        streams.out().write(found.report)
         if args.json:
-            text = report.as_json(object, history, verdict, found) + "\n"
-            write_text(Path(args.json), text, _PLACE.format("json"), named=True)
-    if not args.svg:
-        return
-    part = verdict.failing or verdict.parts[0]
-    if part.outcome is None:
-        streams.warn(f"{args.svg} is not written: nothing is decided\n")
-        return
-    order = [i for i, _ in (found.order if found is not None else part.outcome.order or ())]
-    failed, needed = (None, ()) if found is None else (found.failed, found.needed)
-    title = f"{verdict.condition}: {'holds' if verdict.holds else 'violated'}"
-    title += f", key {part.key}" if part.key else ""
-    text = drawing.svg(title, part.operations, order, failed, needed)
-    write_text(args.svg, text, _PLACE.format("svg"), named=True)
+            write_text(Path(args.json), data, _PLACE.format("json"), named=True)
+    for path in (args.svg, args.html):
+        if path and not found.svg:
+            streams.warn(f"{path} is not written: nothing is decided\n")
+    if args.svg and found.svg:
+        write_text(args.svg, found.svg, _PLACE.format("svg"), named=True)
+    if args.html and found.svg:
+        found.save(args.html)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
@@ -53,6 +54,16 @@ def read_operations(path: Path, format: str = "auto") -> Operations:
         found = _from_lines(path, text)
     else:
         found = _paired(path, _from_edn(path, text) if format == "edn" else _from_log(path, text))
+    return _whole_of(path, format, found)
+
+
+def from_records(records: Iterable[Mapping[str, Any]]) -> Operations:
+    """Return the operations that records say, as they stand in JSON Lines. Raises HistoryError."""
+    path = Path("records")
+    return _whole_of(path, "jsonl", _from_lines(path, "\n".join(map(json.dumps, records))))
+
+
+def _whole_of(path: Path, format: str, found: list[Operation]) -> Operations:
     if not found:
         raise HistoryError(
             "the history has no operation of a client",

@@ -74,3 +74,16 @@ def test_a_trace_that_does_not_happen_gives_no_history(
     printed = capsys.readouterr()
     assert "statewalk-history" not in printed.out
     assert "A1.7" in printed.err
+
+
+def test_operations_of_a_model_are_a_history_of_an_object(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec, file = ROOT / "models" / "stores" / "chain.py", tmp_path / "h.jsonl"
+    main(["check", str(spec), "--config", "stale_read", "--out", str(tmp_path / "run")])
+    trace = tmp_path / "run" / "is_linearizable.trace.json"
+
+    assert 0 == run("from-trace", trace, "--spec", spec, "--out", file)
+    assert f"{file}: 3 operations in 5 steps" in capsys.readouterr().out
+    assert 1 == run("check", file, "--object", "register", "--set", "INITIAL=0")
+    assert "read() → 0  (client Client#0, line 4-5) fits nowhere." in capsys.readouterr().out

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from statewalk import check_operations
 from statewalk.checker.cli import main
 from statewalk.checker.history.errors import HistoryError
 from statewalk.checker.history.objects.operations import ABSENT, Operation
@@ -287,3 +288,67 @@ def test_options_for_transactions_are_refused(
 
     assert 2 == code
     assert "--level is for histories of transactions" in capsys.readouterr().err
+
+
+def test_python_asks_the_same(tmp_path: Path) -> None:
+    records = [json.loads(line) for line in TWICE.splitlines()]
+
+    found = check_operations(records, "queue")
+    found.save(tmp_path / "a.html")
+    page = (tmp_path / "a.html").read_text()
+
+    assert not found
+    assert "fits nowhere." in str(found)
+    assert "<ObjectVerdict: linearizable: violated; 4 operations>" == repr(found)
+    assert [4] == found.json["violation"]["failed"]["lines"]
+    assert "<svg" in found._repr_html_()
+    assert "dequeue() → &#x27;job 1&#x27;" in page
+    assert check_operations(file_of(tmp_path, TWICE), "queue").holds is False
+    assert check_operations(records[:3], "queue", order="sessions")
+
+
+def test_a_page_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "a.html"
+
+    assert 1 == run(file_of(tmp_path, TWICE), "--object", "queue", "--html", page)
+    assert "<svg" in page.read_text()
+    assert 2 == run(file_of(tmp_path, "w(1,1,1,1)\n"), "--html", page)
+    assert "--html is for operations on an object" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "object"),
+    [(TWICE, "h.jsonl", "queue"), (EDN, "h.edn", "register"), (LOG, "h.log", "register"),
+     (KEYS, "k.edn", "kv")],
+)  # fmt: skip
+@pytest.mark.parametrize("to", ["jsonl", "edn"])
+def test_operations_are_converted(
+    text: str, name: str, object: str, to: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, after = file_of(tmp_path, text, name), tmp_path / f"out.{to}"
+    asked = ["--object", object]
+
+    assert 0 == main(["history", "convert", str(before), str(after), "--to", to, *asked])
+    said = capsys.readouterr().out
+    assert ("nothing was dropped" in said) is (to == "jsonl")
+    assert run(before, *asked) == run(after, *asked)
+    one, other = (read_operations(file).all for file in (before, after))
+    assert [(op.name, op.status) for op in one] == [(op.name, op.status) for op in other]
+
+
+def test_a_client_of_several_operations_is_several_processes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = """{"client": "ann", "op": "read", "answer": 1, "begin": 0, "end": 4}
+{"client": "ann", "op": "write", "args": [1], "begin": 1, "status": "info"}
+{"client": "ann", "op": "cas", "args": [1, 2], "answer": false, "begin": 5, "end": 6}
+"""
+    to = tmp_path / "a.edn"
+
+    main(["history", "convert", str(file_of(tmp_path, text)), str(to), "--to", "edn",
+          "--object", "register"])  # fmt: skip
+    found = read_operations(to).all
+
+    assert [0, 1, 2] == [op.client for op in found]
+    assert "names of clients" in capsys.readouterr().out
+    assert 1 == run(to, "--object", "register")
