@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import linecache
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -32,6 +33,7 @@ _PAGE = ".page.html"
 _LIMITED = ("check", "compare")
 _BLOCK = "  checking "  # in the first line of the display of progress
 _NO_PAGE = "--html"
+_MISTAKE = re.compile(r"(\S+: )?SW\d{3} ")
 _KNOWN = (
     "check", "compare", "explain", "export", "models", "replay", "show", "simulate", "test",
 )  # fmt: skip
@@ -116,7 +118,7 @@ def _run(asked: Mapping[str, Any]) -> dict[str, Any]:
         printed = execute([*words, *more, *[_NO_PAGE, _PAGE] * shown], folder)
         if shown and not page.exists() and _NO_PAGE in printed:  # of several checks there is none
             printed = execute([*words, *more], folder)
-        if page.exists():
+        if page.exists() and not _MISTAKE.match(printed):  # of a mistake it shows no more
             found.append(page.read_text(encoding="utf-8"))
         return printed
 

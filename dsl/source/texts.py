@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import os
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator, Mapping
@@ -53,6 +54,7 @@ _ENGINE = [
 # Asked for once, now: Python 3.13 finds out by importing a module, and while a spec is loaded each
 # import asks us whether that is installed, before there is an answer.
 _STDLIB = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib")]
+_STDLIB.append(os.path.dirname(os.__file__))  # which may be an archive
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -88,9 +89,9 @@ AREA = "document.querySelectorAll('.editor textarea')[{}]".format
 
 def test_an_entry_runs_breaks_plays_and_is_solved(fresh: Open, tmp_path: Path) -> None:
     page = fresh("diary/01-asking-for-an-id.html")
+    page.value("document.querySelectorAll('.runbar input')[1].value = '600', 0")
     press(page, "Run", RUN(0))
     assert "5 distinct states" in shown(page, RUN(0))
-    page.value(f"{RUN(0)}.querySelector('.command code').textContent += '', 0")
     command = "statewalk check asking.py --set BROKERS=2 | grep searched"
     page.value(f"{RUN(0)}.querySelector('.command code').textContent = {command!r}, 0")
     press(page, "Run", RUN(0))
@@ -106,6 +107,12 @@ def test_an_entry_runs_breaks_plays_and_is_solved(fresh: Open, tmp_path: Path) -
 
     texts = page.in_frames("document.body.innerText")
     assert any("epochs_rise" in text for text in texts)
+    stepper = "document.querySelector('.stepper')?.innerText"
+    before = page.in_frames(stepper)
+    page.in_frames("document.querySelector('button.play')?.click(), 0")
+    until = time.monotonic() + 60
+    while page.in_frames(stepper) == before:  # the trace is played
+        assert time.monotonic() < until
 
     pinned = ROOT / "docs/diary/01"
     solved = solution_of(pinned / "asking.py", pinned / "solution.patch", tmp_path)
@@ -187,3 +194,22 @@ def test_a_spec_reaches_nothing_outside_of_its_worker(fresh: Open, site: str) ->
     assert text.count("refused") >= 3  # the others are refused later, by the page's policy
     assert not [path for path in Quiet.seen if "reached" in path]
     assert any("pyodide.asm.wasm" in path for path in Quiet.seen)
+
+
+def test_a_run_is_stopped_and_limited_and_says_so(fresh: Open) -> None:
+    page = fresh("playground.html")
+    page.value("document.querySelector('select').value = 'kafka/init_pid', 0")
+    page.value("document.querySelector('select').dispatchEvent(new Event('change')), 0")
+    page.until("document.querySelector('textarea').value.includes('init_pid')")
+    press(page, "Run")
+    assert "316 distinct states · 581 generated" in shown(page, "document")
+    page.value("document.querySelector('.line').value += ' --set CLIENTS=3 --set TIDS=2', 0")
+    page.value("document.querySelectorAll('.runbar input')[0].value = '100', 0")
+    press(page, "Run")
+    assert "max-states" in shown(page, "document")
+    page.value("document.querySelectorAll('.runbar input')[0].value = '20000', 0")
+    run = "[...document.querySelectorAll('button')].find((b) => b.textContent === 'Run')"
+    page.value(f"{run}.click(), 0")
+    page.until("document.querySelector('.live')?.innerText.includes('distinct')")
+    press(page, "Stop")
+    assert "Stopped by hand: there is no result. Seen until then: depth" in shown(page, "document")
