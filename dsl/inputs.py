@@ -12,6 +12,7 @@ import traceback
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import file_digest
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -22,9 +23,9 @@ from types import FrameType
 from typing import Any
 
 from statewalk.dsl.binding import binding
-from statewalk.dsl.caches import UNSEEN
+from statewalk.dsl.caches import UNLISTED, UNSEEN, UNSURE
 from statewalk.dsl.files import MOST_OF_A_TEXT, opened, read_text
-from statewalk.dsl.source.modules import Loading
+from statewalk.dsl.source.modules import FILES, Loading
 from statewalk.dsl.source.texts import (
     MISSING,
     file_of,
@@ -93,11 +94,26 @@ _UNREPORTED = {
     "isdir", "isfile", "lexists", "lstat", "readlink", "stat", "stdin",
 }  # fmt: skip
 """Names in these modules of what Python does not report: the environment, what a file is."""
+_PURE = {
+    "__future__", "abc", "bisect", "cmath", "collections", "contextlib", "copy", "csv",
+    "dataclasses", "decimal", "enum", "fractions", "functools", "graphlib", "heapq", "itertools",
+    "json", "keyword", "math", "numbers", "operator", "pprint", "re", "statistics", "string",
+    "textwrap", "types", "typing", "typing_extensions", "unicodedata", "warnings",
+}  # fmt: skip
+"""Modules whose functions say the same each time, whatever is around them."""
+_INDIRECT = {
+    "__builtins__", "__import__", "__loader__", "__spec__", "breakpoint", "compile", "eval", "exec",
+    "globals", "input",
+}  # fmt: skip
+"""Names of Python that do what no text says."""
 _BY_PYTHON = {"numpy", "PyYAML", "pydantic", "pydantic_core"}
 """Compiled packages that open files in Python, where it can be noticed, or none."""
 _REWRITTEN = "a file that it reads and rewrites"
 Stamp = tuple[int, int, int, int]  # device, number, size, time of the last change
 _under_way: list[Reading] = []
+_while_run: dict[str, set[str]] = {}  # module → files opened while it ran, which it does only once
+_unseen_while_run: dict[str, set[str]] = {}  # the same of what else it asked for
+_missing_while_run: dict[str, set[str]] = {}  # the same of modules that it looked for in vain
 _sought: set[str] = set()  # files that the author's code opened, or tried to
 _ABSENT = "no file"  # the digest of one that was not found: it would be read once it is there
 
@@ -116,6 +132,15 @@ def by_name(origins: Mapping[str, str]) -> dict[str, str]:
         above = os.path.commonpath(folders.values())
         for file, folder in folders.items():
             found[os.path.join(os.path.relpath(folder, above), name)] = origins[file]
+    return found
+
+
+def together(*inputs: Mapping[str, str]) -> dict[str, str]:
+    """Return the inputs of a spec and of specs that it refines, the first ones last."""
+    found = {name: of[name] for of in reversed(inputs) for name in of}
+    for kind in UNSURE:
+        if asked := dict.fromkeys(of[kind] for of in inputs if kind in of):
+            found[kind] = ", ".join(asked)
     return found
 
 
@@ -148,10 +173,12 @@ class Reading:
 
     def inputs(self, loading: Loading) -> dict[str, str]:
         """Return files with hashes and packages with versions that a load used, modules aside."""
-        modules, packages, unseen = _imported_by(loading)
-        unseen = unseen.union(self.unseen, *(_versions(top)[1] for top in self.imported))
-        unseen |= self._rewritten()
-        files = {os.path.realpath(f) for f in (modules | self.opened.keys()) - self.written}
+        imported = _imported_by(loading, self.missing)
+        unseen = imported.unseen.union(
+            self.unseen, self._rewritten(), *(_versions(top)[1] for top in self.imported)
+        )
+        files = (imported.files | self.opened.keys()) - self.written
+        files = {os.path.realpath(f) for f in files}
         files -= {os.path.realpath(m.source.path) for m in loading.modules}
         found = {}
         for file in sorted(files):
@@ -168,13 +195,21 @@ class Reading:
             except OSError:  # not there, or not there any more
                 if file in _sought:
                     found[file] = _ABSENT
-        found |= {f"module {name}": _ABSENT for name in self.missing - loading.by_name.keys()}
-        return found | packages | ({UNSEEN: ", ".join(sorted(unseen))} if unseen else {})
+        # modules outside the spec's folders are compiled by Python itself, without assertions then
+        python = {"python -O": str(sys.flags.optimize)} if sys.flags.optimize else {}
+        missing = imported.missing - loading.by_name.keys()
+        found |= {f"module {name}": _ABSENT for name in missing} | imported.packages | python
+        asked = {UNSEEN: unseen, UNLISTED: imported.unlisted}
+        return found | {kind: ", ".join(sorted(names)) for kind, names in asked.items() if names}
 
     def _rewritten(self) -> set[str]:
         """Say whether a file is not what it was when it was opened first: that content is gone."""
-        found = (file for file, stamp in self.opened.items() if stamp != _stamp(file))
-        return {_REWRITTEN} if any(not _NO_DATA(file) for file in found) else set()
+        found = {file for file, stamp in self.opened.items() if stamp != _stamp(file)}
+        found = {file for file in found if not _NO_DATA(file)}
+        for module, files in _while_run.items():
+            if found & files and module not in FILES:
+                _unseen_while_run.setdefault(module, set()).add(_REWRITTEN)
+        return {_REWRITTEN} if found else set()
 
 
 def _stamp(file: str) -> Stamp | None:
@@ -222,7 +257,7 @@ def _note(event: str, about: tuple[Any, ...]) -> None:
         return  # what an installed module is made of
     if event not in ("open", "import"):
         if by_spec:
-            _note_unseen(event)
+            _note_unseen(event, running)
         return
     path, mode, flags = about if event == "open" else (about[1], "", 0)
     if not isinstance(path, str | bytes | os.PathLike):
@@ -233,19 +268,23 @@ def _note(event: str, about: tuple[Any, ...]) -> None:
     except (OSError, ValueError):  # no current folder, no name of a file
         return
     is_compiled = f"{os.sep}__pycache__{os.sep}" in file
+    is_module = event == "import" or is_compiled or importing
     if is_compiled and event == "open":
         try:
             file = source_from_cache(file)
         except ValueError:
             return
     if by_spec and _NO_DATA(file) and file != _NOTHING:
-        _note_unseen(file)
+        _note_unseen(file, running)
     if by_spec and event == "open" and mode is None and not os.path.isabs(name):
-        _note_unseen("os.open of a relative path")  # by a folder that is not told
+        _note_unseen("os.open of a relative path", running)  # by a folder that is not told
     if importing and (top := package_in(file)):  # by a name that no text may have
         for one in _under_way:
             one.imported.add(top)
         return
+    for module in running:
+        if is_module or module not in FILES:  # a module of a spec runs in each load
+            _while_run.setdefault(os.path.abspath(module), set()).add(file)
     if by_spec:
         _sought.add(os.path.realpath(file))
     made = flags & os.O_TRUNC or (flags & os.O_CREAT and not os.path.exists(file))
@@ -257,10 +296,13 @@ def _note(event: str, about: tuple[Any, ...]) -> None:
             one.opened.setdefault(file, stamp)
 
 
-def _note_unseen(what: str) -> None:
+def _note_unseen(what: str, running: list[str]) -> None:
     """Note that a spec, or a helper that it runs, lists a folder, runs a program and the like."""
     for reading in _under_way:
         reading.unseen.add(what)
+    for module in running:
+        if module not in FILES:
+            _unseen_while_run.setdefault(os.path.abspath(module), set()).add(what)
 
 
 def _note_in_step(event: str, about: tuple[Any, ...], frame: FrameType) -> None:
@@ -297,21 +339,47 @@ def _note_missing(module: str) -> None:
         return
     for one in _under_way:
         one.missing.add(module)
+    for helper in running:
+        if helper not in FILES:
+            _missing_while_run.setdefault(os.path.abspath(helper), set()).add(module)
 
 
 MISSING.append(_note_missing)
 
 
-def _imported_by(loading: Loading) -> tuple[set[str], dict[str, str], set[str]]:
-    """Return what the modules of a load import, directly or not: files, and packages with versions;
-    what of it asks for more than files that are opened in Python.
-
-    Read from the texts: what is imported already is not opened again, and an import in a function
-    is still to come.
+@dataclass
+class _Imported:
+    """What the modules of a load import, directly or not: files, packages with versions, modules
+    that are missing; what of it is `UNSEEN`, and what is `UNLISTED`.
     """
+
+    files: set[str] = field(default_factory=set)
+    packages: dict[str, str] = field(default_factory=dict)
+    missing: set[str] = field(default_factory=set)
+    unseen: set[str] = field(default_factory=set)
+    unlisted: set[str] = field(default_factory=set)
+
+    def add(self, name: str, loading: Loading) -> None:
+        """Add a module that has no text of its author's."""
+        outer, _, last = name.rpartition(".")
+        if last == "*":
+            return
+        if outer in loading.by_name and not hasattr(loading.by_name[outer], last):
+            self.missing.add(name)
+        elif not outer and name not in loading.by_name and name not in self.missing:
+            packages, native = _versions(name)
+            self.packages |= packages
+            self.unseen |= native
+            self.unlisted |= {name} - _PURE
+        self.unseen |= _own_without_text(name)
+
+
+def _imported_by(loading: Loading, missing: set[str]) -> _Imported:
+    """Return what a load imports. Read from the texts: what is imported already is not opened
+    again, and an import in a function is still to come.
+    """
+    result = _Imported(missing=set(missing))
     done: set[tuple[str, str]] = set()
-    packages: dict[str, str] = {}
-    unseen: set[str] = set()
     about = map(vars, loading.by_name.values())
     todo = [(str(m["__file__"]), m.get("__package__") or "") for m in about if m.get("__file__")]
     seen: set[str] = set()
@@ -321,46 +389,55 @@ def _imported_by(loading: Loading) -> tuple[set[str], dict[str, str], set[str]]:
             if (file, package) in done or is_installed(file):
                 continue
             done.add((file, package))
-            names, asking = _imports(file, package)
-            unseen |= asking
+            names, asking, indirect = _imports(file, package)
+            result.files.add(file)
+            ran = os.path.abspath(file)
+            todo += [(f, "") for f in _while_run.get(ran, ())]
+            result.unseen |= _unseen_while_run.get(ran, set())
+            result.missing |= _missing_while_run.get(ran, set())
+            result.unseen |= asking
+            result.unlisted |= indirect
             for name in names - seen:
                 seen.add(name)
                 top = name.partition(".")[0]
                 if top in sys.stdlib_module_names:
-                    unseen |= {name} & _UNTRACED
+                    result.unseen |= {name} & _UNTRACED
+                    result.unlisted |= {top} - _PURE
                     continue
                 found = file_of(name, loading.folder)
-                if found is not None and not is_installed(str(found)):
+                if found is None or is_installed(str(found)):
+                    result.add(name, loading)
+                else:
                     todo.append((str(found), package_of(found, name)))
-                elif (own := _own_extension(name)) or name == top:
-                    unseen |= own
-                    of_top, native = _versions(top)
-                    packages |= of_top
-                    unseen |= native
-    return {file for file, _ in done}, packages, unseen
+                    result.unlisted |= {name} - loading.by_name.keys()  # Python runs it, once
+    return result
 
 
-def _own_extension(name: str) -> set[str]:
-    """Return the name of a compiled module that is not installed: its files are opened in C."""
-    file = getattr(sys.modules.get(name), "__file__", None) or ""
-    return {name} if file.endswith(tuple(EXTENSION_SUFFIXES)) and not is_installed(file) else set()
+def _own_without_text(name: str) -> set[str]:
+    """Return the name of a module that is neither installed nor a file of text: compiled, or in an
+    archive.
+    """
+    file = str(getattr(sys.modules.get(name), "__file__", None) or "")
+    own = bool(file) and not is_installed(file)
+    return {name} if own and not (file.endswith(".py") and os.path.isfile(file)) else set()
 
 
-def _imports(file: str, package: str) -> tuple[set[str], set[str]]:
-    """Return the modules, and the packages around them, that a module imports, and what it asks the
-    system without Python telling.
+def _imports(file: str, package: str) -> tuple[set[str], set[str], set[str]]:
+    """Return the modules, and the packages around them, that a module imports; what it asks the
+    system without Python telling; and its names that are `_INDIRECT`.
     """
     if not file.endswith(".py"):
-        return set(), set()
+        return set(), set(), set()
     try:
         text = read_text(file, most=MOST_OF_A_TEXT)
         names = imported_modules(text, package)
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return set(), set()
+        return set(), set(), set()
     parts = [name.split(".") for name in names]
     chains = {".".join(p[: i + 1]) for p in parts for i in range(len(p))}
-    asking = _UNREPORTED & named_in(text) if chains & _SYSTEM else set()
-    return {n for n in chains if not is_ours(n)}, asking
+    named = named_in(text)
+    asking = _UNREPORTED & named if chains & _SYSTEM else set()
+    return {n for n in chains if not is_ours(n)}, asking, _INDIRECT & named
 
 
 @lru_cache(maxsize=256)

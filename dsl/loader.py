@@ -37,7 +37,7 @@ from statewalk.dsl.errors import (
     raised,
 )
 from statewalk.dsl.flows.run import Flows
-from statewalk.dsl.inputs import Reading
+from statewalk.dsl.inputs import Reading, together
 from statewalk.dsl.kinds import KINDS, PROPERTY_MARKS
 from statewalk.dsl.lowering.conjuncts import split_property
 from statewalk.dsl.lowering.lower import Lowering
@@ -88,7 +88,8 @@ def load(
             model = model_of(loading, str(path), optimize=optimize)
             if source.dialect == "fizz":
                 model = _warned_of_options(source, loading, model)
-        return replace(model, inputs=reading.inputs(loading))
+        others = [p.refined.model.origins for p in model.properties if p.refined is not None]
+        return replace(model, inputs=together(reading.inputs(loading), *others))
     except RecursionError as error:
         raise _too_deep(error, source) from None
     except SyntaxError as error:  # what only Python's compiler sees: a return outside a function

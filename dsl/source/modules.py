@@ -1,8 +1,8 @@
 """Running spec modules: afresh for each set of constants, and privately.
 
 A module that imports `statewalk`, or another spec module, is a spec module. Importing one from
-another runs it again in the same private table, so that its constants can be overridden. Helpers
-that are not installed run there, too: nothing is shared between two loads.
+another runs it again in the same private table, so that its constants can be overridden and nothing
+is shared between two loads.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from statewalk.dsl.source.texts import (
     check_hidden_types,
     file_of,
     from_texts,
-    is_installed,
     is_ours,
     is_spec_module,
+    lies_with,
     package_of,
     place_in_packages,
     read_source,
@@ -262,6 +262,8 @@ class Loading:
                 return builtins.__import__(name, globals, locals, fromlist, level)
         for module in chain:
             self._private(module)
+        if "*" in (fromlist or ()):
+            inner += [f"{full}.{item}" for item in getattr(self.by_name[full], "__all__", ())]
         for module in inner:
             if not hasattr(self.by_name[full], module.rpartition(".")[2]) and self.is_own(module):
                 self._private(module)
@@ -277,7 +279,7 @@ class Loading:
         file = file_of(name, self.folder)
         return file is not None and (
             outer in self.by_name
-            or not is_installed(str(file))
+            or lies_with(file, self.folders)
             or is_spec_module(file, package_of(file, name), self.folders, set())
         )
 

@@ -127,6 +127,7 @@ def file_of(name: str, folder: str) -> Path | None:
     if spec is None:
         return None
     file = Path(spec.origin) if spec.origin and spec.origin.endswith(".py") else None
+    file = file if file is None or file.is_file() else None  # it is in an archive
     folders = [Path(p) for p in spec.submodule_search_locations or ()]
     for part in rest:
         file = module_file(part, folders)
@@ -149,6 +150,12 @@ def module_file(name: str, folders: list[Path] | tuple[str, ...]) -> Path | None
 def package_of(file: Path, name: str) -> str:
     """Return the package that the relative imports of a module start from."""
     return name if file.name == "__init__.py" else name.rpartition(".")[0]
+
+
+def lies_with(path: Path, folders: tuple[str, ...]) -> bool:
+    """Return whether a module is its author's own: in `folders`, and not installed there."""
+    inside = any(path.is_relative_to(folder) for folder in folders)
+    return inside and not _is_package(path)
 
 
 def _is_package(path: Path) -> bool:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, field
 from enum import Enum
+from types import FunctionType
 from typing import Any
 
 from statewalk.dsl.annotations import annotations_of
@@ -262,7 +263,8 @@ def says_no_types(module: SpecModule) -> bool:
     anything.
     """
     runtime = "statewalk.dsl.fizz.runtime.values"
-    return any(getattr(v, "__module__", "") == runtime for v in module.namespace.values())
+    named = (v for v in module.namespace.values() if isinstance(v, type | FunctionType))
+    return any(v.__module__ == runtime for v in named)
 
 
 def _read_function(

@@ -216,7 +216,7 @@ def _remember(green: Green, spec: _Spec, rows: Sequence[Row]) -> None:
     checked = {row.configuration.name for row in rows}
     kept = {**green.passed(spec.path, spec.origins), **spec.passed}
     kept = {name: found for name, found in kept.items() if name not in checked}
-    same = [r for r in rows if r.origins == spec.origins and caches.UNSEEN not in r.origins]
+    same = [r for r in rows if r.origins == spec.origins and not set(caches.UNSURE) & {*r.origins}]
     now = {row.configuration.name: row.found for row in same if row.passed}
     green.specs[spec.path] = (spec.origins, {**kept, **now})
     if rows:
