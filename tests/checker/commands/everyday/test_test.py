@@ -448,7 +448,9 @@ def test_a_pass_of_a_text_that_changed_meanwhile_is_not_remembered(
 def test_a_file_that_only_one_configuration_reads_is_noticed(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    reading = "\nif N == 5:\n    M = int(open('limit.txt').read())\nelse:\n    M = 3\n\nclass"
+    reading = (
+        "\nM = 3\nif N == 5:\n    with open('limit.txt') as f:\n        M = int(f.read())\n\nclass"
+    )
     text = SPEC.replace("\nclass", reading, 1).replace("counter.n < 3", "counter.n < M")
     (folder / "counter.py").write_text(text)
     (folder / "limit.txt").write_text("3")
