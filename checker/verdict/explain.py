@@ -100,13 +100,16 @@ def explain_in(
 ) -> Explanation | None:
     """Return why a property is false in a state, or of the step from ``before`` to it."""
     namespace = namespace_of(prop.whole, model)
-    node = function_at(prop.span.file, prop.span.line) if prop.span else None
-    if namespace is None or node is None or prop.span is None:
+    span = prop.span
+    if prop.kind in ("leads_to", "until") and prop.source is not None:
+        span = prop.source.function.span()  # what is to come has a text of its own
+    node = function_at(span.file, span.line) if span else None
+    if namespace is None or node is None or span is None:
         return _by_elements(model, prop, state, before or state)
-    follower = _Follower(model, namespace, prop.span.file)
+    follower = _Follower(model, namespace, span.file)
 
     def follow() -> bool:
-        frame = captured(prop.whole, node.name, prop.span.file if prop.span else "")
+        frame = captured(prop.whole, node.name, span.file)
         if frame is not None:
             follower.into(node, frame)
         follower.layers = [_as_it_is_now(layer, model, state) for layer in follower.layers]

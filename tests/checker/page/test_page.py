@@ -470,3 +470,24 @@ def test_a_trace_of_a_run_is_explored_where_it_is(run: Run) -> None:
 
     assert "around" in data_in(shown.html)["traces"][0]
     assert data_in(run.explore().html)["code"]
+
+
+def test_the_band_of_leads_to_has_what_is_false_for_ever(tmp_path: Path) -> None:
+    spec = tmp_path / "rises.py"
+    spec.write_text(
+        "from statewalk import *\n\n\n"
+        "class Box(Role):\n    n: int = 0\n\n"
+        '    @action(fair="weak")\n    def up(self) -> None:\n'
+        "        require(self.n < 2)\n        self.n += 1\n\n\n"
+        "boxes = [Box()]\ndeadlock(False)\n\n\n"
+        "def low() -> bool:\n    return boxes[0].n == 0\n\n\n"
+        "def high() -> bool:\n    return all(box.n > 2 for box in boxes)\n\n\n"
+        "rises = leads_to(low, high)\n",
+        encoding="utf-8",
+    )
+
+    reason = check(spec).traces["rises"].reason
+
+    assert reason is not None
+    assert "box.n > 2" == reason.clauses[-1].text
+    assert ("box.n", "2") in reason.clauses[-1].values
