@@ -150,9 +150,6 @@ def _wire(made: Text, node: ast.ClassDef, word: str) -> Wire | None:
             said = f"{node.name} does not say what travels, and who receives it."
             raise made.wrong(said, base, help="Write Network[Ping, Client | Server].")
         options = {k.arg or "": ast.unparse(k.value) for k in node.keywords}
-        if options.get("dead", "'error'") not in ("'error'", "'drop'"):
-            said = f'dead= of {node.name} must be "error" or "drop", written here.'
-            raise made.wrong(said, node)
         return Wire(node, types_in(given[0]), types_in(given[1]), options)
     return None
 
@@ -378,10 +375,8 @@ def _members(wire: Wire) -> Iterator[str]:
             continue
         yield f"if {given} and {given} is not True:\n{indent(bounded, '    ')}"
         yield f"if {given} is True:\n" + indent(method(spend), "    ")
-    there = "if not to.there:\n    return" if wire.options.get("dead") == "'drop'" else ""
     yield method(
         f'def send(self, to: "{who}", message: "{what}") -> None:',
-        there,
         _SEND[wire.kind].format(f=f),
     )
     yield method(

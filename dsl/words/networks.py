@@ -45,7 +45,7 @@ class Network(_Of[M, R]):
     Faults are True, for any number of times, or a number, for at most so many: ``loss``,
     ``duplicates`` (a message is received and stays), ``reorder`` (of neighbours in a line),
     ``partitions`` (into two sides, which ``heal`` joins with that fairness). One that is off adds
-    nothing. ``dead="drop"`` drops what is sent to a role that is not there.
+    nothing.
     """
 
     def __init_subclass__(
@@ -57,17 +57,16 @@ class Network(_Of[M, R]):
         reorder: bool | int = False,
         partitions: bool | int = False,
         heal: Fairness = "none",
-        dead: Literal["error", "drop"] = "error",
         **options: Any,
     ) -> None:
         for name in options.keys() - {"symmetric", "at_most"}:
-            close = did_you_mean(name, ("kind", *FAULTS, "heal", "dead"))
+            close = did_you_mean(name, ("kind", *FAULTS, "heal"))
             raise SpecError("SW130", f"A network has no option {name}=. {close}")
         super().__init_subclass__(**options)
         faults: dict[str, Any] = dict(
             zip(FAULTS, (loss, duplicates, reorder, partitions), strict=True)
         )
-        _check_options(cls.__name__, kind, faults, heal, dead)
+        _check_options(cls.__name__, kind, faults, heal)
         _check_types(cls)
 
     def send(self, to: R, message: M, /) -> None:
@@ -116,15 +115,9 @@ def not_read() -> SpecError:
     return SpecError("SW130", said, help="Check the spec: statewalk check SPEC")
 
 
-def _check_options(
-    name: str, kind: object, faults: dict[str, Any], heal: object, dead: object
-) -> None:
+def _check_options(name: str, kind: object, faults: dict[str, Any], heal: object) -> None:
     """Raise SpecError[SW130] for options of a network that mean nothing."""
-    for option, value, known in (
-        ("kind", kind, KINDS),
-        ("heal", heal, FAIRNESSES),
-        ("dead", dead, ("error", "drop")),
-    ):
+    for option, value, known in (("kind", kind, KINDS), ("heal", heal, FAIRNESSES)):
         if value not in known:
             shown = ", ".join(f'"{one}"' for one in known)
             raise SpecError("SW130", f"{option}= of {name} is one of {shown}, not {value!r}.")

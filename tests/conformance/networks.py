@@ -7,7 +7,7 @@ travel and what goes wrong on the way is generated.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -388,3 +388,64 @@ def explored(case: Case, most: int = 1_000) -> Counts | None:
             return None
         level = following
     return Counts(len(seen), generated_, depth, broken)
+
+
+# -- specs of their own ----------------------------------------------------------------------------
+def _search(start: State, following: Callable[[State], Iterator[State]]) -> tuple[int, int, int]:
+    seen, level, found, depth = {start}, [start], 1, 0
+    while level:
+        depth += 1
+        later = []
+        for state in level:
+            for after in following(state):
+                found += 1
+                if after not in seen:
+                    seen.add(after)
+                    later.append(after)
+        level = later
+    return len(seen), found, depth
+
+
+def dead_letters() -> tuple[int, int, int]:
+    """Two sessions, one after the other, and two letters: specs/toys/dead_letters.py."""
+
+    def following(state: State) -> Iterator[State]:
+        there, total, letters, opened, written = state
+        if not there and opened < 2:
+            yield True, 0, (), opened + 1, written
+        if there and written < 2:
+            yield True, total, (*letters, written + 1), opened, written + 1
+        if there:
+            yield False, 0, (), opened, written
+            for letter in letters:
+                left = tuple(x for x in letters if x != letter)
+                yield True, total + letter, left, opened, written
+
+    return _search((False, 0, (), 0, 0), following)
+
+
+def leases(skew: int, margin: int) -> tuple[int, int, int]:
+    """Two clients and a server with clocks: specs/toys/leases.py."""
+
+    def following(state: State) -> Iterator[State]:
+        clocks, held, transit, free = state
+        if skew == 0 and max(clocks) < 5:
+            yield tuple(c + 1 for c in clocks), held, transit, free
+        for who in range(3) if skew else ():
+            if clocks[who] < 5 and all(clocks[who] < c + skew for c in clocks):
+                yield _with(clocks, who, clocks[who] + 1), held, transit, free
+        for who in range(2):
+            if clocks[2] >= free:
+                until = clocks[2] + 2
+                sent = tuple(sorted({*transit[who], until}))
+                yield clocks, held, _with(transit, who, sent), until + margin
+            for grant in transit[who]:
+                left = _with(transit, who, tuple(x for x in transit[who] if x != grant))
+                yield clocks, _with(held, who, grant), left, free
+                yield clocks, held, left, free
+
+    return _search(((0, 0, 0), (0, 0), ((), ()), 0), following)
+
+
+def _with(values: tuple[Any, ...], at: int, value: Any) -> tuple[Any, ...]:
+    return (*values[:at], value, *values[at + 1 :])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ import pytest
 
 from statewalk import check
 from tests.cases import some
-from tests.conformance.networks import Counts, small, spec
+from tests.conformance.networks import Case, Counts, dead_letters, explored, leases, small, spec
+from tests.conformance.test_specs import SPECS, cases
 
 SEEDS = range(200)
 
@@ -53,3 +55,29 @@ def test_symmetry_keeps_verdicts_and_lengths(seed: int, tmp_path: Path) -> None:
 
     assert (found.depth, found.broken) == (expected.depth, expected.broken)
     assert found.distinct <= expected.distinct
+
+
+def said(name: str) -> list[tuple[dict[str, Any], dict[str, int]]]:
+    """Return the constants of the lines in a spec's header, and what they say is found."""
+    return [
+        ({n: literal_eval(v) if n != "KIND" else v for n, v in case.constants}, dict(case.counts))
+        for case in cases(SPECS / "toys" / f"{name}.py")
+    ]
+
+
+def test_each_fault_has_a_spec_with_the_counts_of_plain_python() -> None:
+    for given, counts in said("network"):
+        faults = (given.get(n, False) for n in ("LOSS", "DUPLICATES", "REORDER", "PARTITIONS"))
+        case = Case(given["KIND"], *faults, 1, 2, 2, False, True, False, "set", False, False)
+        found = explored(case, most=10_000)
+        assert found is not None
+        assert counts == {name: getattr(found, name) for name in counts}
+
+
+def test_so_have_sessions_that_end_and_clocks() -> None:
+    names = ("distinct", "generated", "depth")
+    assert said("dead_letters") == [({}, dict(zip(names, dead_letters(), strict=True)))]
+    for given, counts in said("leases"):
+        if "length" not in counts:
+            found = leases(given["SKEW"], given["MARGIN"])
+            assert counts == dict(zip(names, found, strict=True))
