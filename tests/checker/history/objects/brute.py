@@ -120,6 +120,20 @@ def lease(state: Any, name: str, args: tuple[Any, ...], client: int) -> Outcomes
     return [(False, lost), *([(True, state)] if newest and not over else [])]
 
 
+def registers(state: Any, name: str, args: tuple[Any, ...], client: int) -> Outcomes:
+    held, done = dict(state), []
+    for word, key, value in args[0]:
+        if word == "write":
+            held[key] = value
+        done.append([word, key, held.get(key)])
+    return [(done, tuple(sorted(held.items())))]
+
+
+STEPS = (
+    (("read", "x", None), ("read", "y", None)),
+    (("write", "x", 1), ("write", "y", 1)),
+    (("read", "x", None), ("write", "y", 2)),
+)
 OBJECTS = {
     "register": Plain(None, register, (("read", 0), ("write", 1), ("cas", 2))),
     "kv": Plain((), kv, (("get", 1), ("put", 2), ("cas", 3), ("delete", 1))),
@@ -130,6 +144,7 @@ OBJECTS = {
         items,
         (("add", 1), ("insert", 1), ("remove", 1), ("contains", 1), ("read", 0)),
     ),
+    "registers": Plain((), registers, (("txn", 1),), STEPS),
     "counter": Plain(
         0, counter, (("read", 0), ("add", 1), ("fetch_and_add", 1), ("add_and_fetch", 1))
     ),
