@@ -16,6 +16,7 @@ from statewalk.checker.traces.exports.pictures import svg_of
 from statewalk.checker.traces.exports.sketch import color_of, sketch_of
 from statewalk.checker.traces.exports.sketch_text import lines_of
 from statewalk.dsl.errors import SpecError
+from tests.cases import slow
 from tests.places import ROOT
 
 SPEC = """
@@ -193,7 +194,7 @@ def test_export_writes_the_picture_of_a_state(
 
 @pytest.mark.parametrize(
     "spec",
-    ["models/kafka/init_pid.py", "models/kafka/replication.py", "models/tables/paimon.py",
+    ["models/kafka/init_pid.py", "models/kafka/replication.py", slow("models/tables/paimon.py"),
      "models/toys/token_ring.py", "benchmarks/natural/raft.py", "docs/diary/10/levels.py"],
 )  # fmt: skip
 def test_pictures_of_the_library_can_be_drawn(spec: str) -> None:
