@@ -48,7 +48,7 @@ class Runnable:
         """Return what makes a page run: an entry of the diary, or the playground."""
         data: dict[str, Any] = {
             "root": f"{(top / _FOLDER).as_posix()}/",
-            "errors": f"{(top / 'errors').as_posix()}/",
+            "errors": f"{(top / 'errors').as_posix()}/" * bool(self.templates),
             "size": f"{self.size / _MEGA:.1f} MB",
             "lock": self.lock,
             "styles": [[pattern.pattern, style] for pattern, style in STYLES],
@@ -142,7 +142,7 @@ def write(site: Path, pyodide: Path, diary: Path | None, templates: Mapping[str,
     }
     for name, text in written.items():
         write_text(folder / name, text)
-    for one in models():
+    for one in models() if templates else ():  # for the playground
         target = folder / "models" / f"{one.name}.py"
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(one.path, target)

@@ -79,7 +79,7 @@ def small() -> Iterator[tuple[str, str, int]]:
             for one in declared_within(model.path).declared.configurations
             if one.expect is not None and one.expect.distinct is not None
         ]
-        if known and 50 < min(known)[0] < 1000:
+        if known and 20 < min(known)[0] < 600:
             yield model.name, min(known)[1], min(known)[0]
 
 
