@@ -27,6 +27,7 @@ function asCommands(cell) {
   const rows = lines.map((line) => h("p.command", null, "$ ", line, button("Run", () => run([line]))));
   async function run(chosen) {
     fill(out);
+    kept.open = false;
     for (const line of chosen) {
       const live = h("pre.live");
       if (chosen.length > 1) out.append(h("p.command", null, "$ " + line.textContent));
@@ -39,7 +40,7 @@ function asCommands(cell) {
   }
   const stopper = button("Stop", stop);
   stopper.classList.add("stop");
-  const back = button("Reset", () => { lines.forEach((line, at) => { line.textContent = cell.commands[at]; }); fill(out); back.hidden = true; });
+  const back = button("Reset", () => { lines.forEach((line, at) => { line.textContent = cell.commands[at]; }); fill(out); back.hidden = kept.open = true; });
   back.hidden = true;
   lines.forEach((line) => line.addEventListener("keydown", (event) => {
     if (event.key === "Enter") { event.preventDefault(); run([line]); }
