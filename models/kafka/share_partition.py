@@ -35,8 +35,7 @@ deadlock(False)  # a partition whose records are done rests
 def lock_has_timer() -> bool:
     """Who holds a record does not hold it for ever."""
     return all(
-        record.timer in partition.scheduled
-        or record.timer in partition.expired - partition.cancelled
+        record.timer is not None and partition.will_end(record.timer)
         for record in partition.cache.values()
         if record.is_settled("ACQUIRED")
     )

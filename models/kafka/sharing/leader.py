@@ -406,6 +406,9 @@ class SharePartition(Role):
         elif timer is not None and timer in self.expired:
             self.cancelled.add(timer)
 
+    def will_end(self, timer: Timer) -> bool:
+        return timer in self.scheduled or timer in self.expired - self.cancelled
+
     def ignores(self, timer: Timer) -> bool:
         return timer in self.cancelled
 
