@@ -138,11 +138,13 @@ def _kill(run: ObjectRun, log: Requests, clients: list[_Client]) -> None:
             time.sleep(0.001)
         victim = rng.choice([client for client in clients if client.going] or clients)
         victim.killed = True
+        connection = victim.connection  # before the name, which changes first when it comes back
         if victim.frees:  # at some time from now on, by the server
             with log.request(victim.name, "release") as request:
                 request.unknown()
-        with suppress(OSError, AttributeError, ValueError):  # it is connecting just now
-            cut(victim.connection)
+        # it may have lost the connection, or be connecting just now
+        with suppress(*victim.store.errors, AttributeError, ValueError):
+            cut(connection)
 
 
 class _Client:
