@@ -30,6 +30,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import re
 import shlex
 import tempfile
@@ -37,6 +38,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from statewalk.checker.api import check, declared_within
 from statewalk.checker.behaviours.guided import follow, read_steps
@@ -137,6 +139,7 @@ def printed(*command: str) -> list[str]:
         contextlib.chdir(ROOT),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(io.StringIO()),
+        mock.patch.dict(os.environ, {"COLUMNS": "100"}),
     ):
         main(list(command))
     return [line.rstrip() for line in out.getvalue().splitlines()]
