@@ -67,8 +67,12 @@ def said(name: str) -> list[tuple[dict[str, Any], dict[str, int]]]:
 
 def test_each_fault_has_a_spec_with_the_counts_of_plain_python() -> None:
     for given, counts in said("network"):
-        faults = (given.get(n, False) for n in ("LOSS", "DUPLICATES", "REORDER", "PARTITIONS"))
-        case = Case(given["KIND"], *faults, 1, 2, 2, False, True, False, "set", False, False)
+        names = ("LOSS", "DUPLICATES", "REORDER", "PARTITIONS")
+        loss, duplicates, reorder, partitions = (given.get(name, False) for name in names)
+        case = Case(
+            given["KIND"], loss, duplicates, reorder, partitions, 1, 2, 2, False, True, False,
+            "set", False, False,
+        )  # fmt: skip
         found = explored(case, most=10_000)
         assert found is not None
         assert counts == {name: getattr(found, name) for name in counts}

@@ -320,6 +320,11 @@ NOT_RUN = {
         "[tool.pytest": "tests/package/test_projects.py has a project with this setting",
     },
     "docs/how-to/compare.md": {"statewalk compare SPEC": _FORM},
+    "docs/how-to/publish-pages.md": {
+        "make site": "takes minutes and npm; tests/checker/page builds parts of it",
+        "statewalk docs": _FORM,
+        "statewalk diary build": _FORM,
+    },
     "docs/how-to/prove.md": {"NOT INDUCTIVE": _SHOWN, "INDUCTIVE": _SHOWN},
     "docs/explanation/compared.md": {"python benchmarks/run.py": "needs TLC and Java"},
     "docs/how-to/conform.md": {
