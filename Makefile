@@ -57,7 +57,7 @@ test: $(STAMP)  ## run the tests, without the slow ones
 
 test-browser: $(STAMP)  ## look at pages in a browser, Debian's chromium
 	@command -v chromium google-chrome >/dev/null || apt-get install --yes chromium || true
-	$(BIN)/pytest -m browser tests/checker/page
+	$(BIN)/pytest -m browser tests/checker/page tests/checker/runnable
 
 test-mariadb: $(STAMP)  ## run the tests that need MariaDB, on a server of their own
 	$(BIN)/python -m tests.checker.history.mariadb_server $(BIN)/pytest -m mariadb tests/checker/history

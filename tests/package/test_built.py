@@ -37,7 +37,9 @@ def test_a_wheel_holds_one_name_and_all_of_it(wheel: Path) -> None:
         for file in (ROOT / "docs").rglob("*")
         if file.is_file() and "__pycache__" not in file.parts
     }
-    others = {"__init__.py", "__main__.py", "py.typed"}
+    others = {
+        "__init__.py", "__main__.py", "py.typed", "checker/commands/everyday/AGENTS.md",
+    }  # fmt: skip
 
     assert {"statewalk", "statewalk-0.1.0.dist-info"} == {name.split("/")[0] for name in names}
     assert sources | pages | {f"statewalk/{name}" for name in others} == {
