@@ -33,6 +33,7 @@ from statewalk.dsl.source.texts import (
     is_installed,
     is_ours,
     is_program,
+    is_service,
     named_in,
     package_in,
     package_of,
@@ -95,17 +96,18 @@ _UNREPORTED = {
 }  # fmt: skip
 """Names in these modules of what Python does not report: the environment, what a file is."""
 _PURE = {
-    "__future__", "abc", "bisect", "cmath", "collections", "contextlib", "copy", "csv",
-    "dataclasses", "decimal", "enum", "fractions", "functools", "graphlib", "heapq", "itertools",
-    "json", "keyword", "math", "numbers", "operator", "pprint", "re", "statistics", "string",
-    "textwrap", "types", "typing", "typing_extensions", "unicodedata", "warnings",
+    "__future__", "abc", "bisect", "cmath", "collections", "contextlib", "copy", "dataclasses",
+    "enum", "fractions", "functools", "graphlib", "heapq", "itertools", "json", "keyword", "math",
+    "numbers", "operator", "pprint", "re", "statistics", "string", "textwrap", "types", "typing",
+    "typing_extensions", "unicodedata",
 }  # fmt: skip
 """Modules whose functions say the same each time, whatever is around them."""
 _INDIRECT = {
-    "__builtins__", "__import__", "__loader__", "__spec__", "breakpoint", "compile", "eval", "exec",
-    "globals", "input",
+    "__builtins__", "__file__", "__import__", "__loader__", "__name__", "__package__", "__path__",
+    "__spec__", "_sys", "breakpoint", "compile", "eval", "exec", "globals", "input", "os", "posix",
+    "statewalk", "sys",
 }  # fmt: skip
-"""Names of Python that do what no text says."""
+"""Names of Python that do what no text says, or of modules that others hold."""
 _BY_PYTHON = {"numpy", "PyYAML", "pydantic", "pydantic_core"}
 """Compiled packages that open files in Python, where it can be noticed, or none."""
 _REWRITTEN = "a file that it reads and rewrites"
@@ -325,13 +327,16 @@ def _running(frame: FrameType | None, last: FrameType | None) -> Iterator[str]:
         frame = frame.f_back
 
 
+_IMPORTERS = {Loading._import.__code__, Loading._imported.__code__, Loading._private.__code__}
+
+
 def _note_missing(module: str) -> None:
     """Note that the author's code looks for a module that is not found."""
     if not _under_way or get_ident() != _under_way[-1].thread:
         return
     frame: FrameType | None = sys._getframe(2)
     while frame is not None and (
-        frame.f_code.co_filename.startswith(_IMPORTING) or frame.f_code is Loading._import.__code__
+        frame.f_code.co_filename.startswith(_IMPORTING) or frame.f_code in _IMPORTERS
     ):
         frame = frame.f_back
     running = list(_running(frame, _under_way[-1].frame))
@@ -400,12 +405,12 @@ def _imported_by(loading: Loading, missing: set[str]) -> _Imported:
             for name in names - seen:
                 seen.add(name)
                 top = name.partition(".")[0]
-                if top in sys.stdlib_module_names:
+                found = file_of(name, loading.folder)
+                own = found is not None and not is_installed(str(found))
+                if top in sys.stdlib_module_names and not own:  # an author's may hide Python's
                     result.unseen |= {name} & _UNTRACED
                     result.unlisted |= {top} - _PURE
-                    continue
-                found = file_of(name, loading.folder)
-                if found is None or is_installed(str(found)):
+                elif found is None or not own:
                     result.add(name, loading)
                 else:
                     todo.append((str(found), package_of(found, name)))
@@ -437,7 +442,8 @@ def _imports(file: str, package: str) -> tuple[set[str], set[str], set[str]]:
     chains = {".".join(p[: i + 1]) for p in parts for i in range(len(p))}
     named = named_in(text)
     asking = _UNREPORTED & named if chains & _SYSTEM else set()
-    return {n for n in chains if not is_ours(n)}, asking, _INDIRECT & named
+    indirect = _INDIRECT & named | {name for name in names if is_service(name)}
+    return {n for n in chains if not is_ours(n)}, asking, indirect
 
 
 @lru_cache(maxsize=256)

@@ -252,6 +252,10 @@ class Loading:
         self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
     ) -> Any:
         """``import`` inside a spec module: sibling spec modules are run privately."""
+        with searching(self.root):  # also in a step
+            return self._imported(name, globals, locals, fromlist, level)
+
+    def _imported(self, name: str, globals: Any, locals: Any, fromlist: Any, level: int) -> Any:
         package = (globals or {}).get("__package__") or ""
         full = importlib.util.resolve_name("." * level + name, package) if level else name
         parts = full.split(".")

@@ -94,7 +94,7 @@ def with_networks(path: str, text: str, tree: ast.Module) -> tuple[str, ast.Modu
     """Return the text and tree of a module with its networks and clocks written out; the tree is
     changed.
     """
-    names = imported(tree)
+    names = {word: name for word, name in imported(tree).items() if name in text}
     if not names:
         return text, tree
     made = Text(path, tree, text.splitlines())

@@ -235,6 +235,12 @@ def is_ours(module: str) -> bool:
     return module.partition(".")[0] == "statewalk" and not written
 
 
+def is_service(name: str) -> bool:
+    """Return whether an imported name is statewalk's, but no word of the language."""
+    package, _, rest = name.partition(".")
+    return package == "statewalk" and rest.partition(".")[0] in ("checker", *_SERVICES)
+
+
 def _is_language(name: str) -> bool:
     """Return whether an imported name is of the language: who imports one is part of the spec."""
     package, _, rest = name.partition(".")

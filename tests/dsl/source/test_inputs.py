@@ -217,6 +217,10 @@ MAY_ASK = {
     "the clock": ("import time\nLIMIT = int(time.time()) % 3", ""),
     "chance": ("import random\nLIMIT = random.randint(1, 3)", ""),
     "a helper in another folder": ("from away4 import LIMIT", ""),
+    "a module that another holds": ("import contextlib\nLIMIT = len(contextlib.os.environ)", ""),
+    "its name": ("LIMIT = len(__name__)", ""),
+    "another spec": ("from statewalk import load\nLIMIT = 3", ""),
+    "another spec, by statewalk": ("import statewalk as s\nLIMIT = 3", ""),
     "its own text": ("LIMIT = eval('3')", ""),
 }  # fmt: skip
 
@@ -249,6 +253,27 @@ def test_a_module_that_a_package_has_not_belongs_to_it(folder: Path) -> None:
     assert "no file" == origins()["module plugins.late"]
     (folder / "plugins/late.py").write_text("LIMIT = 4")
     assert "late.py" in origins()
+
+
+@pytest.mark.parametrize("name", ["statistics", "keyword"])
+def test_a_module_that_hides_one_of_python_s_belongs_to_it(name: str, folder: Path) -> None:
+    does = f"LIMIT = 3\ndef later() -> int:\n    import {name}\n    return {name}.N"
+    (folder / "spec.py").write_text(SPEC.format(does))
+    assert f"{name}.py" not in origins()
+
+    (folder / f"{name}.py").write_text("N = 3")
+    assert f"{name}.py" in origins()
+
+
+def test_a_package_is_found_in_a_step(folder: Path) -> None:
+    (folder / "rules/limits.py").write_text("LIMIT = 3")
+    does = "def limit() -> int:\n    try:\n        from .limits import LIMIT\n"
+    text = f"{does}    except ImportError:\n        return 2\n    return LIMIT"
+    text = SPEC.format(text).replace("self.x < LIMIT", "self.x < limit()")
+    (folder / "rules/spec.py").write_text(text)
+
+    for engine in ("reference", "native"):
+        assert check("rules/spec.py", engine=engine).counts.distinct == 4
 
 
 def test_all_of_a_package_may_name_its_modules(folder: Path) -> None:
