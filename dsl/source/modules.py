@@ -133,8 +133,10 @@ class Loading:
         """Run the main module and what it imports."""
         path = Path(source.path)
         _, package = place_in_packages(path)
+        before = _decimal_context()
         with searching(self.root), from_texts():
             self.run(source, f"{package}.{path.stem}" if package else path.stem, package)
+        _check_decimal(before, source)
         if self.declared.mutants:
             names = [mutant.name for mutant in self.declared.mutants if mutant.name]
             self.mutant = chosen_mutant(names, self.given, self.used)
@@ -308,6 +310,38 @@ class Loading:
             if outer:
                 setattr(self.by_name[outer], last, self.by_name[name])
         return self.by_name[name]
+
+
+def _decimal_context() -> Any:
+    """Return a copy of decimal's context, None if decimal is not loaded."""
+    module = sys.modules.get("decimal")
+    return None if module is None else module.getcontext().copy()
+
+
+def _check_decimal(before: Any, source: Source) -> None:
+    """Raise SpecError[SW102] for a load that changes decimal's context, and change it back."""
+    if (after := _decimal_context()) is None:
+        return
+    module = sys.modules["decimal"]
+    before = before or module.DefaultContext
+    if _settings_of(before) == _settings_of(after):
+        return
+    module.setcontext(before.copy())
+    said = "The spec changes decimal's context."
+    why = "It would last for other specs and configurations of this process."
+    help = "Compute with a context of your own: Context(prec=3).divide(a, b)."
+    at = next((source.span(n) for n in walk(source.tree) if _names_context(n)), None)
+    raise SpecError("SW102", said, at=at, why=why, help=help)
+
+
+def _settings_of(found: Any) -> tuple[Any, ...]:
+    traps = tuple(name for name, on in found.traps.items() if on)
+    return found.prec, found.rounding, found.Emin, found.Emax, found.capitals, found.clamp, traps
+
+
+def _names_context(node: ast.AST) -> bool:
+    name = getattr(node, "attr", getattr(node, "id", ""))
+    return isinstance(node, ast.expr) and name in ("getcontext", "setcontext")
 
 
 def _to_run(source: Source) -> ast.Module:
