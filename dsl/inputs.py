@@ -354,7 +354,7 @@ MISSING.append(_note_missing)
 
 @dataclass
 class _Imported:
-    """What the modules of a load import, directly or not: files, packages with versions, modules
+    """The imports of the modules of a load, directly or not: files, packages with versions, modules
     that are missing; what of it is `UNSEEN`, and what is `UNLISTED`.
     """
 

@@ -1,4 +1,4 @@
-"""What the configurations of a spec add to a comparison of its variants.
+"""Additions of a spec's configurations to a comparison of its variants.
 
 They say what to expect of constants that nobody searched now: at which size two variants differ,
 and whether another constant has a part in what a variant mends.

@@ -33,7 +33,7 @@ _ASSETS = Path(__file__).parent / "assets"
 
 @dataclass(frozen=True)
 class Also:
-    """What a page has besides: elements of its head and at its end, and the sources that its policy
+    """The additions to a page: elements of its head and at its end, and the sources that its policy
     lets in for them, by directive.
     """
 

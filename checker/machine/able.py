@@ -1,4 +1,4 @@
-"""What this machine can do: the one place that asks it, and "no" is an answer.
+"""The abilities of this machine: the one place that asks for them, and "no" is an answer.
 
 The Python of a browser (`statewalk docs --runnable`) has neither timers nor other processes, nor
 threads, nor a compiler.
@@ -13,10 +13,10 @@ import sys
 _BARE = sys.platform in ("emscripten", "wasi")
 
 TIMERS = hasattr(signal, "setitimer") and hasattr(signal, "SIGALRM")
-"""Whether a signal can end a call that does not end itself."""
+"""A signal can end a call that does not end itself."""
 PROCESSES = not _BARE
-"""Whether other programs, and this one once more, can be started."""
+"""Other programs, and this one once more, can be started."""
 FORKS = PROCESSES and hasattr(os, "fork") and hasattr(signal, "SIGUSR2")
-"""Whether a process can be made that shares memory with this one."""
+"""A process can be made that shares memory with this one."""
 THREADS = not _BARE
-"""Whether something can be done beside a search."""
+"""Something can be done beside a search."""

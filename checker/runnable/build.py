@@ -37,7 +37,7 @@ PLAYGROUND = Page(Path("playground.md"), "# Playground")
 
 @dataclass(frozen=True)
 class Runnable:
-    """What was written beside the pages; ``size`` in bytes as served."""
+    """The files that were written beside the pages; ``size`` in bytes as served."""
 
     diary: Path | None
     lock: Mapping[str, Any]

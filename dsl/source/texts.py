@@ -243,8 +243,7 @@ def is_service(name: str) -> bool:
 
 def _is_language(name: str) -> bool:
     """Return whether an imported name is of the language: who imports one is part of the spec."""
-    package, _, rest = name.partition(".")
-    return package == "statewalk" and rest.partition(".")[0] not in ("", "checker", *_SERVICES)
+    return name.startswith("statewalk.") and not is_service(name)
 
 
 @lru_cache(maxsize=256)  # a load asks several times

@@ -15,17 +15,11 @@ import pytest
 
 from statewalk.checker.api import check
 from statewalk.checker.behaviours.replay import replay
+from statewalk.dsl.kinds import KINDS as ROWS
 from statewalk.dsl.kinds import PropertyKind
 from statewalk.dsl.loader import load
 from tests.cases import slow
-from tests.checker.liveness.test_random_graphs import (
-    KINDS,
-    ROWS,
-    Case,
-    closure,
-    oracle,
-    random_case,
-)
+from tests.checker.liveness.test_random_graphs import KINDS, Case, closure, oracle, random_case
 from tests.checker.refinement.test_inclusion import space, words
 
 SPEC = """
