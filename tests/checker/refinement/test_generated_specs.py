@@ -51,6 +51,7 @@ PROPERTY = {
     "until": "said = until(lambda: it.at in {second}, lambda: it.at in {first})",
 }
 PLAIN = "{kind}\ndef said() -> bool:\n    return it.at in {first}"
+OF_STATES: list[PropertyKind] = [kind for kind in KINDS if not ROWS[kind].of_steps]
 HIDDEN = 2  # states of the other that look the same
 
 
@@ -107,8 +108,7 @@ def pair_of(random: Random) -> Pair:
         sets[0] = frozenset(random.sample(range(n), random.randint(0, n)))
     initial = tuple(dict.fromkeys(seen[s] * HIDDEN for s in one.initial))
     other = Case(n, initial, [table], ["none"], ["none"], sets[0], sets[1])
-    kinds = [kind for kind in KINDS if not ROWS[kind].of_steps]  # a refinement knows states only
-    return Pair(one, other, seen, seen_other, random.choice(kinds))
+    return Pair(one, other, seen, seen_other, random.choice(OF_STATES))
 
 
 def expected(pair: Pair) -> str:
