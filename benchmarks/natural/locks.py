@@ -7,14 +7,14 @@ client has. The storage refuses tokens that are older than one it has seen.
 from statewalk import (
     Constant,
     Message,
+    Network,
     Role,
-    State,
     action,
     always,
-    any_of,
     deadlock,
     exists,
     old,
+    on_message,
     on_step,
     require,
 )
@@ -46,10 +46,6 @@ class Write(Message):
     token: int
 
 
-class Network(State):
-    sent: set[Message] = set()
-
-
 class Client(Role):
     session: int = 1
     token: int = 0  # 0: it does not believe that it holds the lock
@@ -59,12 +55,10 @@ class Client(Role):
     def acquire(self) -> None:
         require(not self.waiting and self.token == 0)
         self.waiting = True
-        network.sent.add(Acquire(self, self.session))
+        wire.send(service, Acquire(self, self.session))
 
-    @action
-    def receive_grant(self) -> None:
-        message = any_of([m for m in network.sent if isinstance(m, Granted) and m.dest is self])
-        network.sent.remove(message)
+    @on_message
+    def receive_grant(self, message: Granted) -> None:
         if message.session == self.session:
             self.token = message.token
             self.waiting = False
@@ -72,12 +66,12 @@ class Client(Role):
     @action
     def write(self) -> None:
         require(self.token > 0)
-        network.sent.add(Write(self, self.token))
+        wire.send(storage, Write(self, self.token))
 
     @action
     def release(self) -> None:
         require(self.token > 0)
-        network.sent.add(Release(self, self.token))
+        wire.send(service, Release(self, self.token))
         self.token = 0
 
     @action
@@ -93,20 +87,16 @@ class Service(Role):
     holder: Granted | None = None
     token: int = 0
 
-    @action
-    def grant(self) -> None:
-        asked = [m for m in network.sent if isinstance(m, Acquire)]
-        message = any_of([m for m in asked if m.session == self.sessions[m.source]])
+    @on_message
+    def grant(self, message: Acquire) -> None:
+        require(message.session == self.sessions[message.source])
         require(self.holder is None and self.token < TOKENS)
         self.token += 1
         self.holder = Granted(message.source, message.session, self.token)
-        network.sent.remove(message)
-        network.sent.add(self.holder)
+        wire.send(message.source, self.holder)
 
-    @action
-    def receive_release(self) -> None:
-        message = any_of([m for m in network.sent if isinstance(m, Release)])
-        network.sent.remove(message)
+    @on_message
+    def receive_release(self, message: Release) -> None:
         if self.holder is not None and self.holder.token == message.token:
             self.holder = None
 
@@ -121,14 +111,15 @@ class Service(Role):
 class Storage(Role):
     highest: int = 0
 
-    @action
-    def receive_write(self) -> None:
-        message = any_of([m for m in network.sent if isinstance(m, Write)])
-        network.sent.remove(message)
+    @on_message
+    def receive_write(self, message: Write) -> None:
         self.highest = max(message.token, self.highest)
 
 
-network = Network()
+class Wire(Network[Message, Client | Service | Storage], kind="set"): ...
+
+
+wire = Wire()
 clients = [Client() for _ in range(CLIENTS)]
 service = Service(sessions=dict.fromkeys(clients, 1))
 storage = Storage()

@@ -9,12 +9,13 @@ from typing import Literal
 from statewalk import (
     Constant,
     Message,
+    Network,
     Role,
-    State,
     action,
     always,
     any_of,
     exists,
+    on_message,
     require,
 )
 
@@ -27,12 +28,10 @@ class Get(Message):
     exclusive: bool
 
 
-class Invalidate(Message):
-    dest: "Cache"
+class Invalidate(Message): ...
 
 
-class Fetch(Message):
-    dest: "Cache"
+class Fetch(Message): ...
 
 
 class InvalidateAck(Message):
@@ -45,17 +44,12 @@ class WriteBack(Message):
 
 
 class Data(Message):
-    dest: "Cache"
     value: int
     exclusive: bool
 
 
 class Received(Message):
     source: "Cache"
-
-
-class Network(State):
-    sent: set[Message] = set()
 
 
 class Cache(Role):
@@ -68,29 +62,23 @@ class Cache(Role):
         require(not self.waiting and self.state != "modified")
         require(exclusive or self.state == "invalid")
         self.waiting = True
-        network.sent.add(Get(self, exclusive))
+        wire.send(directory, Get(self, exclusive))
 
-    @action
-    def receive_invalidate(self) -> None:
-        require(Invalidate(self) in network.sent)
-        network.sent.remove(Invalidate(self))
+    @on_message
+    def receive_invalidate(self, _: Invalidate) -> None:
         self.state = "invalid"
         self.value = 0
-        network.sent.add(InvalidateAck(self))
+        wire.send(directory, InvalidateAck(self))
 
-    @action
-    def receive_fetch(self) -> None:
-        require(Fetch(self) in network.sent)
-        network.sent.remove(Fetch(self))
-        network.sent.add(WriteBack(self, self.value))
+    @on_message
+    def receive_fetch(self, _: Fetch) -> None:
+        wire.send(directory, WriteBack(self, self.value))
         self.state = "invalid"
         self.value = 0
 
-    @action
-    def receive_data(self) -> None:
-        message = any_of([m for m in network.sent if isinstance(m, Data) and m.dest is self])
-        network.sent.remove(message)
-        network.sent.add(Received(self))
+    @on_message
+    def receive_data(self, message: Data) -> None:
+        wire.send(directory, Received(self))
         self.state = "modified" if message.exclusive else "shared"
         self.value = message.value
         self.waiting = False
@@ -107,28 +95,22 @@ class Directory(Role):
     sharers: set[Cache] = set()
     serving: Get | None = None
 
-    @action
-    def receive_get(self) -> None:
+    @on_message
+    def receive_get(self, request: Get) -> None:
         require(self.serving is None)
-        request = any_of([m for m in network.sent if isinstance(m, Get)])
-        network.sent.remove(request)
         self.serving = request
         if self.owner is not None:
-            network.sent.add(Fetch(self.owner))
+            wire.send(self.owner, Fetch())
         elif request.exclusive:
-            network.sent.update({Invalidate(c) for c in self.sharers if c is not request.source})
+            wire.broadcast([c for c in self.sharers if c is not request.source], Invalidate())
 
-    @action
-    def receive_write_back(self) -> None:
-        message = any_of([m for m in network.sent if isinstance(m, WriteBack)])
-        network.sent.remove(message)
+    @on_message
+    def receive_write_back(self, message: WriteBack) -> None:
         self.memory = message.value
         self.owner = None
 
-    @action
-    def receive_invalidate_ack(self) -> None:
-        message = any_of([m for m in network.sent if isinstance(m, InvalidateAck)])
-        network.sent.remove(message)
+    @on_message
+    def receive_invalidate_ack(self, message: InvalidateAck) -> None:
         self.sharers.remove(message.source)
 
     @action
@@ -142,16 +124,17 @@ class Directory(Role):
         else:
             require(request.source not in self.sharers)
             self.sharers.add(request.source)
-        network.sent.add(Data(request.source, self.memory, request.exclusive))
+        wire.send(request.source, Data(self.memory, request.exclusive))
 
-    @action
-    def receive_received(self) -> None:
-        message = any_of([m for m in network.sent if isinstance(m, Received)])
-        network.sent.remove(message)
+    @on_message
+    def receive_received(self, _: Received) -> None:
         self.serving = None
 
 
-network = Network()
+class Wire(Network[Message, Cache | Directory], kind="set"): ...
+
+
+wire = Wire()
 caches = [Cache() for _ in range(CACHES)]
 directory = Directory()
 

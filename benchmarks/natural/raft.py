@@ -1,6 +1,6 @@
 """Raft: elections and replication of a log, in the style of TLA+.
 
-Messages stay in the network. A receiver chooses among all messages of a kind.
+Messages stay in the network. A receiver chooses among those sent to it.
 """
 
 from typing import Literal
@@ -8,13 +8,13 @@ from typing import Literal
 from statewalk import (
     Constant,
     Message,
+    Network,
     Role,
-    State,
     action,
     always,
-    any_of,
     deadlock,
     draw,
+    on_message,
     pairs,
     picture,
     require,
@@ -36,13 +36,11 @@ class RequestVote(Message):
 class Vote(Message):
     term: int
     source: "Server"
-    dest: "Server"
 
 
 class Append(Message):
     term: int
     source: "Server"
-    dest: "Server"
     prev: int
     prev_term: int
     entries: tuple[int, ...]
@@ -52,12 +50,7 @@ class Append(Message):
 class Ack(Message):
     term: int
     source: "Server"
-    dest: "Server"
     match: int
-
-
-class Network(State):
-    sent: set[Message] = set()
 
 
 class Server(Role):
@@ -89,24 +82,22 @@ class Server(Role):
         self.voted_for = self
         self.votes.clear()
         self.votes.add(self)
-        network.sent.add(RequestVote(self.term, self, self.last_term(), len(self.log)))
+        others = [s for s in servers if s is not self]
+        wire.broadcast(others, RequestVote(self.term, self, self.last_term(), len(self.log)))
 
-    @action
-    def vote(self) -> None:
-        message = any_of([m for m in network.sent if isinstance(m, RequestVote)])
-        require(message.source is not self)
+    @on_message
+    def vote(self, message: RequestVote) -> None:
         require(message.term >= self.term)
         self.see(message.term)
         require((message.last_term, message.length) >= (self.last_term(), len(self.log)))
         require(self.voted_for is None or self.voted_for is message.source)
         self.voted_for = message.source
-        network.sent.add(Vote(self.term, self, message.source))
+        wire.send(message.source, Vote(self.term, self))
 
-    @action
-    def count_vote(self, other: "Server") -> None:
-        require(other is not self and self.role == "candidate")
-        require(Vote(self.term, other, self) in network.sent)
-        self.votes.add(other)
+    @on_message
+    def count_vote(self, vote: Vote) -> None:
+        require(vote.term == self.term and self.role == "candidate")
+        self.votes.add(vote.source)
 
     @action
     def become_leader(self) -> None:
@@ -125,22 +116,12 @@ class Server(Role):
         require(other is not self and self.role == "leader")
         prev = self.match[other]
         prev_term = self.log[prev - 1] if prev > 0 else 0
-        network.sent.add(
-            Append(
-                self.term,
-                self,
-                other,
-                prev,
-                prev_term,
-                tuple(self.log[prev : prev + 1]),
-                self.commit,
-            )
-        )
+        entries = tuple(self.log[prev : prev + 1])
+        wire.send(other, Append(self.term, self, prev, prev_term, entries, self.commit))
 
-    @action
-    def receive_append(self) -> None:
-        message = any_of([m for m in network.sent if isinstance(m, Append)])
-        require(message.dest is self and message.term >= self.term)
+    @on_message
+    def receive_append(self, message: Append) -> None:
+        require(message.term >= self.term)
         self.see(message.term)
         if self.role == "candidate":
             self.role = "follower"
@@ -150,12 +131,11 @@ class Server(Role):
             self.log = [*self.log[:prev], *message.entries]
         match = prev + len(message.entries)
         self.commit = max(self.commit, min(message.commit, match))
-        network.sent.add(Ack(self.term, self, message.source, match))
+        wire.send(message.source, Ack(self.term, self, match))
 
-    @action
-    def receive_ack(self) -> None:
-        message = any_of([m for m in network.sent if isinstance(m, Ack)])
-        require(message.dest is self and message.term == self.term and self.role == "leader")
+    @on_message
+    def receive_ack(self, message: Ack) -> None:
+        require(message.term == self.term and self.role == "leader")
         require(message.match > self.match[message.source])
         self.match[message.source] = message.match
 
@@ -168,7 +148,10 @@ class Server(Role):
         self.commit = n
 
 
-network = Network()
+class Wire(Network[Message, Server], kind="kept"): ...
+
+
+wire = Wire()
 servers = [Server() for _ in range(SERVERS)]
 
 

@@ -120,7 +120,7 @@ def widened(path: str, text: str) -> str:
 
 def _add_networks(made: Text, names: dict[str, str], classes: dict[str, ast.ClassDef]) -> None:
     """Write out the networks of a module."""
-    found = (_wire(made, node, names.get("Network", "")) for node in classes.values())
+    found = (_wire(made, node, names.get("Network", ""), classes) for node in classes.values())
     wires = [wire for wire in found if wire is not None]
     for wire in wires:
         wire.instance = made.instance_of(wire.node)
@@ -135,7 +135,9 @@ def _add_networks(made: Text, names: dict[str, str], classes: dict[str, ast.Clas
         _write(made, wire, classes, alone=len(wires) == 1)
 
 
-def _wire(made: Text, node: ast.ClassDef, word: str) -> Wire | None:
+def _wire(
+    made: Text, node: ast.ClassDef, word: str, classes: dict[str, ast.ClassDef]
+) -> Wire | None:
     """Return the network that a class is."""
     for base in node.bases:
         named = base.value if isinstance(base, ast.Subscript) else base
@@ -150,7 +152,10 @@ def _wire(made: Text, node: ast.ClassDef, word: str) -> Wire | None:
             said = f"{node.name} does not say what travels, and who receives it."
             raise made.wrong(said, base, help="Write Network[Ping, Client | Server].")
         options = {k.arg or "": ast.unparse(k.value) for k in node.keywords}
-        return Wire(node, types_in(given[0]), types_in(given[1]), options)
+        messages = types_in(given[0])
+        if messages == ["Message"]:
+            messages = [name for name in classes if _derived(classes, name, {"Message"})]
+        return Wire(node, messages, types_in(given[1]), options)
     return None
 
 

@@ -8,14 +8,15 @@ from typing import Literal
 
 from statewalk import (
     Constant,
-    Record,
+    Message,
+    Network,
     Role,
     action,
     always,
-    any_of,
     config,
     constraint,
     holds,
+    on_message,
     require,
 )
 
@@ -23,7 +24,8 @@ PROCESSES: Constant[int] = 3
 CLOCK: Constant[int] = 6
 
 
-class Letter(Record):
+class Letter(Message):
+    source: "Process"
     kind: Literal["request", "ack", "release"]
     clock: int = 0
 
@@ -33,12 +35,9 @@ class Process(Role):
     requests: list[int] = [0] * PROCESSES  # when each asked, as far as known; 0: it did not
     acks: set[int] = set()
     inside: bool = False
-    inboxes: list[list[Letter]] = [[] for _ in range(PROCESSES)]  # from each
 
-    def tell_others(self, letter: Letter) -> None:
-        for other in processes:
-            if other != self:
-                other.inboxes[self.index].append(letter)
+    def others(self) -> list["Process"]:
+        return [other for other in processes if other != self]
 
     def is_before(self, other: int) -> bool:
         mine, theirs = self.requests[self.index], self.requests[other]
@@ -48,18 +47,16 @@ class Process(Role):
     def ask(self) -> None:
         require(self.requests[self.index] == 0)
         self.requests[self.index] = self.clock
-        self.tell_others(Letter("request", self.clock))
+        wire.broadcast(self.others(), Letter(self, "request", self.clock))
         self.acks = {self.index}
 
-    @action
-    def receive(self, source: int = any_of(range(PROCESSES))) -> None:
-        inbox = self.inboxes[source]
-        require(inbox)
-        letter = inbox.pop(0)
+    @on_message
+    def receive(self, letter: Letter) -> None:
+        source = letter.source.index
         if letter.kind == "request":
             self.requests[source] = letter.clock
             self.clock = max(self.clock, letter.clock) + 1
-            processes[source].inboxes[self.index].append(Letter("ack"))
+            wire.send(letter.source, Letter(self, "ack"))
         elif letter.kind == "ack":
             self.acks.add(source)
         else:
@@ -75,11 +72,15 @@ class Process(Role):
     def leave(self) -> None:
         require(self.inside)
         self.inside = False
-        self.tell_others(Letter("release"))
+        wire.broadcast(self.others(), Letter(self, "release"))
         self.requests[self.index] = 0
         self.acks = set()
 
 
+class Wire(Network[Letter, Process], kind="fifo"): ...
+
+
+wire = Wire()
 processes = [Process() for _ in range(PROCESSES)]
 
 
@@ -95,7 +96,7 @@ def one_inside() -> bool:
 
 @always
 def few_letters() -> bool:
-    return all(len(inbox) <= 3 for p in processes for inbox in p.inboxes)
+    return all(sum(m.source == p for m in wire.to(q)) <= 3 for p in processes for q in processes)
 
 
 config("two", PROCESSES=2, CLOCK=5, expect=holds())

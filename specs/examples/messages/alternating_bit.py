@@ -8,7 +8,9 @@ from typing import Literal
 
 from statewalk import (
     Constant,
-    State,
+    Message,
+    Network,
+    Role,
     action,
     always,
     any_of,
@@ -17,6 +19,7 @@ from statewalk import (
     holds,
     init,
     maybe,
+    on_message,
     require,
 )
 
@@ -25,20 +28,16 @@ LENGTH: Constant[int] = 2  # of a queue
 VALUES = ("a", "b")
 
 
-class Line(State):
-    values: list[tuple[bool, str]] = []
-    bits: list[bool] = []
-
-    @action
-    def lose_value(self) -> None:
-        self.values.pop(any_of(range(len(self.values))))
-
-    @action
-    def lose_bit(self) -> None:
-        self.bits.pop(any_of(range(len(self.bits))))
+class Frame(Message):
+    bit: bool
+    value: str
 
 
-class Sender(State):
+class Bit(Message):
+    bit: bool
+
+
+class Sender(Role):
     bit: bool = False
     acknowledged: bool = False
     value: Literal["a", "b"] = "a"
@@ -48,34 +47,40 @@ class Sender(State):
         require(self.acknowledged == self.bit)
         self.value = value
         self.bit = not self.bit
-        line.values.append((self.bit, value))
+        there.send(receiver, Frame(self.bit, value))
 
     @action(fair="weak")
     def send_again(self) -> None:
         require(self.acknowledged != self.bit)
-        line.values.append((self.bit, self.value))
+        there.send(receiver, Frame(self.bit, self.value))
 
-    @action(fair="strong")
-    def receive_bit(self) -> None:
-        require(line.bits)
-        self.acknowledged = line.bits.pop(0)
+    @on_message(fair="strong")
+    def receive_bit(self, message: Bit) -> None:
+        self.acknowledged = message.bit
 
 
-class Receiver(State):
+class Receiver(Role):
     bit: bool = False
     value: Literal["a", "b"] = "a"
 
-    @action(fair="strong")
-    def receive_value(self) -> None:
-        require(line.values)
-        self.bit, self.value = line.values.pop(0)
+    @on_message(fair="strong")
+    def receive_value(self, frame: Frame) -> None:
+        self.bit = frame.bit
+        self.value = frame.value
 
     @action(fair="weak")
     def send_bit(self) -> None:
-        line.bits.append(self.bit)
+        back.send(sender, Bit(self.bit))
 
 
-line = Line()
+class There(Network[Frame, Receiver], kind="queue", loss=True): ...
+
+
+class Back(Network[Bit, Sender], kind="queue", loss=True): ...
+
+
+there = There()
+back = Back()
 sender = Sender()
 receiver = Receiver()
 
@@ -89,13 +94,13 @@ def agreed_on_a_bit() -> None:
 
 @constraint
 def short_queues() -> bool:
-    return len(line.values) <= LENGTH and len(line.bits) <= LENGTH
+    return len(there.to(receiver)) <= LENGTH and len(back.to(sender)) <= LENGTH
 
 
 @always
 def under_way_is_what_was_sent() -> bool:
     """Messages with the sender's bit carry its value; others are older."""
-    return all(value == sender.value for bit, value in line.values if bit == sender.bit)
+    return all(m.value == sender.value for m in there.to(receiver) if m.bit == sender.bit)
 
 
 config("two", expect=holds(distinct=240, generated=1392, depth=10))

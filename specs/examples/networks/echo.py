@@ -8,13 +8,14 @@ from typing import Literal
 
 from statewalk import (
     Constant,
-    Record,
+    Message,
+    Network,
     Role,
     action,
     always,
-    any_of,
     config,
     holds,
+    on_message,
     require,
     terminal,
 )
@@ -22,7 +23,7 @@ from statewalk import (
 NODES: Constant[int] = 3  # each beside each; the first one begins
 
 
-class Echo(Record):
+class Echo(Message):
     kind: Literal["wave", "child"]
     source: "Node"
 
@@ -32,25 +33,23 @@ class Node(Role):
     heard: int = 0
     parent: "Node | None" = None
     children: set["Node"] = set()
-    inbox: set[Echo] = set()
 
     @action
     def start(self) -> None:
         require(self.at == "new")
         self.at = "waiting"
         if self.index == 0:
-            self.tell(self.neighbours())
+            wire.broadcast(self.neighbours(), Echo("wave", self))
 
-    @action
-    def receive(self) -> None:
+    @on_message
+    def receive(self, echo: Echo) -> None:
         require(self.at == "waiting" and self.heard < NODES - 1)
-        echo = any_of(self.inbox)
-        self.inbox.remove(echo)
         self.heard += 1
         if self.index and self.heard == 1:
             assert echo.kind == "wave"
             self.parent = echo.source
-            self.tell([n for n in self.neighbours() if n != echo.source])
+            others = [n for n in self.neighbours() if n != echo.source]
+            wire.broadcast(others, Echo("wave", self))
         if echo.kind == "child":
             self.children.add(echo.source)
 
@@ -63,7 +62,7 @@ class Node(Role):
     def answer(self) -> None:
         require(self.at == "heard")
         if self.parent is not None:
-            self.parent.inbox.add(Echo("child", self))
+            wire.send(self.parent, Echo("child", self))
         self.at = "done"
 
     @action
@@ -73,11 +72,11 @@ class Node(Role):
     def neighbours(self) -> list["Node"]:
         return [n for n in nodes if n != self]
 
-    def tell(self, others: list["Node"]) -> None:
-        for other in others:
-            other.inbox.add(Echo("wave", self))
+
+class Wire(Network[Echo, Node], kind="set"): ...
 
 
+wire = Wire()
 nodes = [Node() for _ in range(NODES)]
 
 
