@@ -206,14 +206,14 @@ def _stopped(trace: Trace, model: Model, number: int, step: TraceStep, way: _Way
     """Return why a step is not possible at the end of a way."""
     followed, action = _followed(model, way), action_of(model, step)
     if action is None:
-        return Crossing(trace, followed, number, f"there is no {step.call} here")
+        return Crossing(trace, followed, number, f"it has no {step.call}")
     possible = [taken for _, taken in ways(model, way.state, action)]
     errors = [taken.error for taken in possible if taken.error is not None]
     if errors:
         return Crossing(trace, followed, number, f"it raises {type(errors[0]).__name__}")
     if possible:
         other = " or ".join(_chosen(taken.step) for taken in possible[:_SHOWN])
-        why = f"there it is {other}" if other else "it has no such choice there"
+        why = f"it has other choices there, {other}" if other else "it has no such choice"
         return Crossing(trace, followed, number, why)
     guard = guard_of(model, action, way.state)
     if guard is None:

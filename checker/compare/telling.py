@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from statewalk.checker.compare.crossing import Crossing
     from statewalk.checker.states.diff import Change
     from statewalk.checker.traces.trace import Trace
-    from statewalk.checker.verdict.run import PropertyResult, Run
+    from statewalk.checker.verdict.run import PropertyResult
 
 CHANGED: dict[Changed, str] = {
     "": "",
@@ -42,6 +42,7 @@ CHANGED: dict[Changed, str] = {
 }
 _MOST = 12  # names in a line
 _FEW = 4  # changes
+_NEAREST = 3  # states of one side only
 _WIDTH = 40  # of a value
 
 
@@ -81,7 +82,7 @@ def _told(comparison: Comparison, again: str, sheet: Sheet) -> None:
     sheet.table(["", *(side.name for side in sides)], rows_of(comparison))
     _said(comparison, sheet)
     if again:
-        sheet.head("Again")
+        sheet.head("Command")
         sheet.say(f"`{again}`")
 
 
@@ -100,12 +101,12 @@ def _said(comparison: Comparison, sheet: Sheet) -> None:
         back = [c for c in versus.crossed_back if c.trace.property not in told]
         _crossings(sheet, back, other, base)
         for bound in versus.bounds:
-            sheet.say(f"Not whole: {bound}.")
+            sheet.say(f"Incomplete: {bound}.")
         if versus.fields:
             _refinements(sheet, versus, base)
         _only(sheet, versus.gained, other, base, whole=not versus.bounds)
         _only(sheet, versus.lost, base, other, whole=not versus.bounds)
-        _cost(sheet, base.run, other)
+        _cost(sheet, base, other)
         if found := comparison.known.get(other.name):
             sheet.head("Configurations")
             for sentence in found:
@@ -185,29 +186,29 @@ def outcome_of(crossing: Crossing, other: Side, names: Sequence[str] = ()) -> It
     trace = crossing.trace
     if crossing.differs is not None:
         number, found = crossing.differs
-        when = f"From step {number} on" if number else "From the beginning"
-        yield f"{when} the state differs with {other.name}: {in_little(found)}."
+        when = f"From step {number} on" if number else "From the initial state on"
+        yield f"{when}, {other.name} is in a different state: {_there(found)}."
     for step, text in crossing.otherwise[:1]:
-        yield f"Step {step} has a different outcome there: {text}."
+        yield f"{other.name} takes step {step} with other choices: {text}."
     if crossing.step is None:
         broken = crossing.broken
         verb = "is" if len(broken) == 1 else "are"
         kind = "invariant" if trace.of_kind.liveness else "property"
         false = f"{', '.join(broken)} {verb} false" if broken else f"no {kind} is false"
         known = broken or (crossing.differs and crossing.differs[0] == trace.length)
-        shown = crossing.ends and not known
-        ends = f". The state there differs: {in_little(crossing.ends)}" if shown else ""
-        all_enabled = f"All its steps are enabled with {other.name} too"
-        only = f" on the {crossing.most} ways that were followed" if crossing.most else ""
-        yield f"{all_enabled}; at the end {false} there{'' if broken else only}{ends}."
+        yield f"All steps of the trace are enabled with {other.name} too."
+        of = f" of the {crossing.most} paths followed" if crossing.most and not broken else ""
+        yield f"At the end{of}, {false}."
+        if crossing.ends and not known:
+            yield f"The last state differs: {_there(crossing.ends)}."
         if crossing.goes_on:
-            yield f"It continues there with {', '.join(crossing.goes_on)}."
+            yield f"{other.name} then continues with {', '.join(crossing.goes_on)}."
     else:
         why = crossing.why or stopped_by(crossing.guard)
         if crossing.most:
             yield (
-                f"Step {crossing.step} may be disabled with {other.name}: only {crossing.most} "
-                "ways to take the steps before it were followed. On one of them it is disabled: "
+                f"Step {crossing.step} may be disabled with {other.name}. Only {crossing.most} "
+                "paths to this step were followed; on one of them it is disabled: "
                 f"{why}."
             )
         else:
@@ -225,6 +226,25 @@ def in_little(found: Sequence[Change]) -> str:
     return shown if len(found) <= _FEW else f"{shown}; and {len(found) - _FEW} more"
 
 
+def _there(found: Sequence[Change]) -> str:
+    """Return in what the other side's state differs, in one sentence."""
+    shown = "; ".join(map(_apart, found[:_FEW]))
+    return shown if len(found) <= _FEW else f"{shown}; and {len(found) - _FEW} more"
+
+
+def _apart(change: Change) -> str:
+    part = change.place.endswith("]")  # of a list or dict
+    if change.mark == "+":
+        value = fit(change.after, _WIDTH)
+        return f"{change.place} {f'is {value}, not absent' if part else f'has {value}'}"
+    if change.mark == "-":
+        value = fit(change.before, _WIDTH)
+        return f"{change.place} {f'is absent, not {value}' if part else f'lacks {value}'}"
+    path = first_difference(change.before, change.after)
+    here, there = (fit(v, _WIDTH, path) for v in (change.before, change.after))
+    return f"{change.place} is {there}, not {here}"
+
+
 def stopped_by(guard: Guard | None) -> str:
     """Return a guard with its values, in words."""
     if guard is None:
@@ -235,7 +255,7 @@ def stopped_by(guard: Guard | None) -> str:
     return f"{guard.said}{stops}{values}{where}"
 
 
-# -- behaviours and states -------------------------------------------------------------------
+# -- behaviors and states -------------------------------------------------------------------
 
 
 def _refinements(sheet: Sheet, versus: Versus, base: Side) -> None:
@@ -267,30 +287,26 @@ def _refinement(
         return
     trace = refusal.trace
     if not trace.length:
-        begins = "does not" if refusal.sure else "was not seen to begin"
-        sheet.say(f"{mine.name} begins in a state in which {other.name} {begins}.")
+        sheet.say(f"{mine.name} has an initial state that {other.name} {has_not(refusal)}.")
         sheet.trace(trace)
         return
-    sure = has_not(refusal)
     known = after.refusal.trace if after is not None and after.refusal is not None else None
-    if known is not None and _labels(known)[:-1] == _labels(trace)[:-1]:
-        sheet.say(
-            f"{mine.name} has a behavior that {other.name} {sure}: after the same "
-            f"{plural(trace.length - 1, 'step')}, {label_of(trace, trace.steps[-1])}, which makes "
-            f"{in_little(trace.diffs[-1])}."
-        )
-        return
+    again = known is not None and _labels(known)[:-1] == _labels(trace)[:-1]
+    length, last = trace.length, label_of(trace, trace.steps[-1])
     sheet.say(
-        f"{mine.name} has a behavior that {other.name} {sure}: after "
-        f"{plural(trace.length - 1, 'step')}, {label_of(trace, trace.steps[-1])}."
+        f"{mine.name} has a behavior that {other.name} {has_not(refusal)}: "
+        f"{f'the same up to step {length - 1}, then' if again else f'no match for step {length},'} "
+        f"{last}.{f' Its changes: {in_little(trace.diffs[-1])}.' if again else ''}"
     )
+    if again:
+        return
     sheet.trace(trace)
     rows = [[label_of(t, t.steps[0]), _instead(trace, t)] for t in refusal.allowed[:_MOST]]
     if not rows:
-        none = "nothing is possible" if refusal.sure else "no step was seen"
-        sheet.say(f"With {other.name} {none} there.")
+        none = "has no step" if refusal.sure else "was not seen to have a step"
+        sheet.say(f"{other.name} {none} here that changes a compared field.")
         return
-    sheet.say(f"Possible with {other.name} there:")
+    sheet.say(f"Steps of {other.name} at this point:")
     sheet.items(rows)
 
 
@@ -302,16 +318,18 @@ def has_not(refusal: Refusal) -> str:
 def _only(sheet: Sheet, only: Only, mine: Side, other: Side, *, whole: bool) -> None:
     if not only.sights:
         return
-    sheet.head(f"States of {mine.name} alone")
+    sheet.head(f"States of {mine.name} only")
+    nearest = only.nearest[:_NEAREST]
+    differ = "differs" if only.sights == 1 else "differ"
     sheet.say(
-        f"{plural(only.sights, 'state')} of {mine.name} {'has' if only.sights == 1 else 'have'} no "
-        f"equal {'in' if whole else 'among those searched of'} {other.name}, by the fields "
-        "compared. The nearest:"
+        f"{plural(only.sights, 'state')} of {mine.name} {differ} from every state "
+        f"{'' if whole else 'searched '}of {other.name} in the fields compared"
+        f"{f'. The first {len(nearest)}:' if len(nearest) < only.sights else ':'}"
     )
     rows = []
-    for trace in only.nearest:
-        last = label_of(trace, trace.steps[-1]) if trace.steps else "initial"
-        rows.append([f"after {plural(trace.length, 'step')}, {last}", _news(trace)])
+    for trace in nearest:
+        last = label_of(trace, trace.steps[-1]) if trace.steps else ""
+        rows.append([f"after step {trace.length}, {last}" if last else "initial", _news(trace)])
     sheet.items(rows)
 
 
@@ -328,7 +346,7 @@ def _instead(trace: Trace, other: Trace) -> str:
         return _news(other)
     common = [path for path in trace.last if path in other.last]
     own, its = ({path: t.last[path] for path in common} for t in (trace, other))
-    return f"the same but for {in_little([*changes(own, its, trace.names)])}"
+    return f"the same, except {_there([*changes(own, its, trace.names)])}"
 
 
 def _short(change: Change) -> str:
@@ -348,26 +366,27 @@ def _labels(trace: Trace) -> list[str]:
 # -- cost ------------------------------------------------------------------------------------
 
 
-def _cost(sheet: Sheet, base: Run, other: Side) -> None:
-    """Actions that are new, gone or taken more or less often; the lengths of ways to witnesses."""
+def _cost(sheet: Sheet, side: Side, other: Side) -> None:
+    """Actions that fire on one side only or less often, and steps to witnesses."""
+    base, base_name = side.run, side.name
     before = Counter({a.name: a.fired for a in base.actions})
     after = Counter({a.name: a.fired for a in other.run.actions})
-    told = [
-        f"{name} {'happens' if after[name] else 'no longer happens'}"
-        for name in dict.fromkeys([*before, *after])
-        if (before[name] > 0) != (after[name] > 0)
-    ]
+    told = []
+    for name, mine, its in ((base_name, before, after), (other.name, after, before)):
+        alone = [action for action in mine if mine[action] and not its[action]]
+        told += [f"Fired only with {name}: {', '.join(alone)}."] if alone else []
     lengths = {p.name: p.length for p in base.properties if p.of_kind.witness}
     for found in other.run.properties:
         if found.of_kind.witness and None not in (found.length, lengths.get(found.name)):
             if found.length != lengths[found.name]:
-                told.append(f"{found.name} takes {found.length} steps, not {lengths[found.name]}")
+                told.append(f"Steps to {found.name}: {lengths[found.name]} → {found.length}.")
     fired = [f"{n} {number(before[n])} → {number(after[n])}"
              for n in before if n in after and before[n] != after[n]]  # fmt: skip
     if told or fired:
-        sheet.head("Steps")
-    if told:
-        whole = base.exhaustive and other.run.exhaustive
-        sheet.say(f"{'' if whole else 'So far as was searched: '}{'; '.join(told)}.")
+        sheet.head("Actions")
+    if told and not (base.exhaustive and other.run.exhaustive):
+        sheet.say("As far as was searched:")
+    for sentence in told:
+        sheet.say(sentence)
     if fired:
         sheet.say("Transitions: " + ", ".join(fired) + ".")

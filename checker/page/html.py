@@ -247,9 +247,9 @@ def _instead(found: Refinement, other: Side) -> Iterator[str]:
     refusal = found.refusal
     if refusal is None or not refusal.trace.length:
         return
-    yield f"The last step is one that {other.name} {has_not(refusal)} there. Possible with it:"
+    yield f"The last step is one that {other.name} {has_not(refusal)}. Its steps at this point:"
     if not refusal.allowed:
-        yield "  nothing" if refusal.sure else "  no step that was seen"
+        yield "  none" if refusal.sure else "  none was seen"
     for trace in refusal.allowed[:_MOST]:
         for step, changes in trace:
             yield f"  {label_of(trace, step)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,11 @@ def test_the_lessons_can_be_followed(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("NO_COLOR", "1")
-    for lesson in LESSONS:
+    follow(LESSONS, capsys)
+
+
+def follow(lessons: Sequence[str], capsys: pytest.CaptureFixture[str]) -> None:
+    for lesson in lessons:
         text = (ROOT / "docs/tutorial" / lesson).read_text("utf-8")
         for language, name, content in BLOCK.findall(text):
             if language == "python":
@@ -36,6 +41,23 @@ def test_the_lessons_can_be_followed(
                 main(shlex.split(command)[2:])
                 printed = " ".join(SECONDS.sub("", capsys.readouterr().out).split())
                 assert [] == [x for x in shown if " ".join(x.split()) not in printed], printed
+
+
+def test_the_guide_compare_shows_what_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("NO_COLOR", "1")
+    follow(LESSONS[:2], capsys)
+    text = (ROOT / "docs/how-to/compare.md").read_text("utf-8")
+    shown = [content for language, _, content in BLOCK.findall(text) if language == "console"]
+    command, _, first = shown[0].partition("\n")
+
+    main(shlex.split(command)[2:])
+    printed = capsys.readouterr().out
+
+    assert [] == [part for part in (first, *shown[1:]) if part not in printed], printed
 
 
 def test_the_tutorial_shows_what_its_cells_give() -> None:

@@ -99,7 +99,7 @@ def test_a_step_with_one_way_to_take_it_is_taken_so_and_said(tmp_path: Path) -> 
     assert () == crossing.broken
     assert ((2, "letter=Letter(stamp=1)"),) == crossing.otherwise
     assert ["Box#0.seen"] == [change.place for change in crossing.ends]
-    assert "Step 2 has a different outcome there: letter=Letter(stamp=1)." in text
+    assert "takes step 2 with other choices: letter=Letter(stamp=1)." in text
     assert "no property is false there. The state there differs: Box#0.seen 0 → 1." in text
 
 
@@ -199,7 +199,7 @@ def test_an_interruption_half_way_leaves_what_is_known(tmp_path: Path) -> None:
 
     assert not found.whole
     assert "an interruption" in found.others[0].bounds[-1]
-    assert "Not whole: " in page_of(found, "again").plain()
+    assert "Incomplete: " in page_of(found, "again").plain()
 
 
 def test_a_map_that_does_not_end_is_ended(tmp_path: Path) -> None:
@@ -387,7 +387,7 @@ def test_a_step_is_not_refused_on_some_of_the_ways(
     assert possible is to_dict(found)["versus"][0]["counterexamples_of_base"][0]["possible"]
     if possible is None:
         assert 64 == crossing.most
-        assert "Step 2 may be disabled with RULE=new: only 64" in markdown_of(found, "")
+        assert "Step 2 may be disabled with RULE=new. Only 64 paths" in markdown_of(found, "")
 
 
 def test_each_way_of_the_last_step_is_judged(tmp_path: Path) -> None:
