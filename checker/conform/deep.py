@@ -61,9 +61,9 @@ def _next(follower: Follower, spot: Spot, hidden: int) -> Iterator[tuple[Spot, i
     """
     followed, steps = follower.followed, follower.followed.steps
     for event, cut in followed.order.next(spot[0]):
-        for step, number in follower.fitting(event, spot[1]):
-            if not steps.broken(spot[1], number):
-                yield (cut, number), 0, (spot, step, event)
+        for step, after in follower.going(event, spot, cut):
+            if not steps.broken(spot[1], after[1]):
+                yield after, 0, (spot, step, event)
     if followed.limits.hidden is not None and hidden >= followed.limits.hidden:
         return
     for after, step in follower.unlogged(spot):

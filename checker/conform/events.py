@@ -66,7 +66,8 @@ class Event:
         """Return what it says of a step, as it is written in a log."""
         said = {
             "action": self.action, "actor": self.actor, "with": self.chosen, "before": self.before,
-            "after": self.after, "changes": list(self.changes),
+            "after": self.after, "changes": list(self.changes), "sent": self.sent,
+            "received": self.received,
         }  # fmt: skip
         return json.dumps({k: v for k, v in said.items() if v}, ensure_ascii=False)
 

@@ -14,6 +14,7 @@ from statewalk.checker.conform.deep import go_deep
 from statewalk.checker.conform.fits import Fields
 from statewalk.checker.conform.followed import Followed, Frontier, Limits, Marks
 from statewalk.checker.conform.follower import Follower
+from statewalk.checker.conform.messages import Messages
 from statewalk.checker.conform.steps import Steps
 from statewalk.checker.machine.watch import CutShort
 
@@ -34,15 +35,16 @@ def follow(
     marks = Marks(len(steps.invariants) + len(steps.of_steps))
     first = Frontier()
     for state in model.initial_states:
-        spot = (order.first(), steps.number(state))
+        spot = (order.first(), steps.number(state), 0)
         first.came[spot] = None
         first.bits[spot] = marks.first(steps.violated(spot[1]))
         if first.bits[spot] & marks.clean:
             first.clean.came[spot] = None
         first.ways[spot] = 1
     followed = Followed(
-        model, order, steps, Fields(model), [first], limits or Limits(), tuple(hidden)
-    )
+        model, order, steps, Fields(model), Messages(model, order), [first],
+        limits or Limits(), tuple(hidden),
+    )  # fmt: skip
     try:
         watched = [followed.fields.watched(name) for name in followed.limits.watched]
         follower = Follower(followed, marks, watched, go_deep)

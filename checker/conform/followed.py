@@ -12,12 +12,15 @@ from statewalk.checker.contract.search import Step
 
 if TYPE_CHECKING:
     from statewalk.checker.conform.events import Event
+    from statewalk.checker.conform.messages import Messages
     from statewalk.checker.conform.order import Cut, Order
     from statewalk.dsl.model import Action, Model
     from statewalk.dsl.view import Path
 
-Spot = tuple["Cut", int]
-"""How much of the log has happened, and the number of the state that the spec is in."""
+Spot = tuple["Cut", int, int]
+"""How much of the log has happened, the number of the state that the spec is in, and that of what
+is known of the log's messages.
+"""
 Link = tuple[Spot, Step, "Event | None"]
 """Where a spot was reached from, by which step, and the event that it is (None: a hidden one)."""
 MANY = 10**18
@@ -143,6 +146,7 @@ class Followed:
     order: Order
     steps: Steps
     fields: Fields
+    messages: Messages
     levels: list[Frontier]
     limits: Limits
     hidden: tuple[Action, ...] = ()

@@ -14,6 +14,7 @@ from statewalk.dsl.values.stored import ABSENT, same
 
 if TYPE_CHECKING:
     from statewalk.checker.conform.events import Event
+    from statewalk.checker.conform.order import Cut
     from statewalk.dsl.model import Action
     from statewalk.dsl.view import Path
 
@@ -145,7 +146,7 @@ class Follower:
                 if way.error is not None or way.after == spot[1]:
                     continue
                 if not (self.watched and self.is_logged(spot[1], way.after)):
-                    yield (spot[0], way.after), Step(action.index, way.script)
+                    yield (spot[0], way.after, spot[2]), Step(action.index, way.script)
 
     def is_logged(self, before: int, after: int) -> bool:
         """Return whether a step changes a field of which every change is logged."""
@@ -209,9 +210,9 @@ class Follower:
         found, marks = Frontier(), self.marks
         for spot, bits in level.bits.items():
             for event, cut in self.followed.order.next(spot[0]):
-                for step, number in self.fitting(event, spot[1]):
-                    after, link = (cut, number), (spot, step, event)
-                    new = marks.after(bits, self.followed.steps.broken(spot[1], number))
+                for step, after in self.going(event, spot, cut):
+                    link = (spot, step, event)
+                    new = marks.after(bits, self.followed.steps.broken(spot[1], after[1]))
                     found.came.setdefault(after, link)
                     if new & marks.clean:
                         found.clean.came.setdefault(after, link)
@@ -219,6 +220,19 @@ class Follower:
                     ways = found.ways.get(after, 0) + level.ways.get(spot, 1)
                     found.ways[after] = min(ways, MANY)
         return found
+
+    def going(self, event: Event, spot: Spot, cut: Cut) -> Iterator[tuple[Step, Spot]]:
+        """Yield the steps that an event can be, and the spots that they lead to."""
+        followed = self.followed
+        for step, number in self.fitting(event, spot[1]):
+            if not followed.messages.speaks(event):
+                yield step, (cut, number, spot[2])
+                continue
+            ways = followed.steps.ways(spot[1], followed.model.actions[step.action])
+            way = next(way for way in ways if way.script == step.choices)
+            contents = map(followed.content, (spot[1], number))
+            for known in followed.messages.after(spot[2], event, cut, way, *contents):
+                yield step, (cut, number, known)
 
     def actions(self, event: Event) -> list[Action]:
         """Return the action instances that an event may mean."""

@@ -5,7 +5,7 @@ is the event that was logged, and which events it would have accepted.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from statewalk.checker.conform.followed import Followed, Spot
     from statewalk.checker.conform.steps import Way
     from statewalk.dsl.model import Action
-    from statewalk.dsl.view import Path
 
 _STATES = 200  # looked at for the nearest step
 _SHOWN = 3
@@ -138,20 +137,19 @@ def _refused(followed: Followed, spot: Spot, event: Event) -> Iterator[Refused]:
                 why = f"{guard.said}{where}{'' if guard.idle else f' {guard.fails}{because}'}"
             yield Refused(action.label, why)
             continue
-        best = min((_otherwise(followed, event, action, way, content) for way in ways), key=len)
+        best = min((_otherwise(followed, event, action, way, spot) for way in ways), key=len)
         yield Refused(action.label, "; ".join(best))
 
 
-def _otherwise(
-    followed: Followed, event: Event, action: Action, way: Way, before: Mapping[Path, Any]
-) -> list[str]:
+def _otherwise(followed: Followed, event: Event, action: Action, way: Way, spot: Spot) -> list[str]:
     """Return what a way of taking an action does otherwise than was logged."""
     if way.error is not None:
         return [f"it raises {type(way.error).__name__}: {way.error}"]
-    after = followed.content(way.after)
+    before, after = map(followed.content, (spot[1], way.after))
     said = followed.fields.differences(event.after, action.actor, event, after)
     unchanged = followed.fields.unchanged(action, event, before, after)
-    return [*choices_differ(event, action, way), *(f"after it, {one}" for one in said), *unchanged]
+    choices = [*choices_differ(event, action, way), *followed.messages.differ(spot[2], event, way)]
+    return [*choices, *(f"after it, {one}" for one in said), *unchanged]
 
 
 def _allowed(followed: Followed, spot: Spot, event: Event) -> Iterator[Allowed]:
@@ -175,7 +173,8 @@ def _as_event(followed: Followed, spot: Spot, event: Event, action: Action, way:
     named += [(choice.name, choice.value) for choice in way.choices if choice.name]
     if named:
         made["with"] = {name: plain(value) for name, value in named}
-    differs += list(choices_differ(event, action, way))
+    differs += choices_differ(event, action, way)
+    differs += followed.messages.differ(spot[2], event, way)
     contents = [followed.content(n) for n in (spot[1], way.after)]
     differs += list(followed.fields.unchanged(action, event, *contents))
     for key, said, content in (
