@@ -20,7 +20,7 @@ FUNCTION_RULES: tuple[Callable[[Checked], None], ...] = (
     classes.check_classes, names.check_fields, classes.check_methods, names.check_assigned,
     names.check_statements, names.check_property, names.check_values, calls.check_calls,
     calls.check_flow, blocks.check_blocks, calls.check_index, warnings.warn_of_function,
-    warnings.warn_of_old, shared.warn_of_detached,
+    warnings.warn_of_old, shared.warn_of_detached, networks.check_clocks,
 )  # fmt: skip
 SPEC_RULES: tuple[Callable[[SpecTree, Effects, Mistakes], None], ...] = (
     classes.check_private, classes.check_equal, classes.check_types, names.check_configurations,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import GenericAlias
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from statewalk.dsl.declared import FAIRNESSES, Fairness
 from statewalk.dsl.errors import SpecError
@@ -31,6 +31,8 @@ class Clock(_Of[R]):
     ``urgent(self) -> bool``, while that is false. ``fair`` is the fairness of ticks.
     """
 
+    differs: ClassVar[bool] = False  # whether roles may differ
+
     def __init_subclass__(
         cls, *, until: int, skew: int = 0, fair: Fairness = "weak", **options: Any
     ) -> None:
@@ -42,6 +44,7 @@ class Clock(_Of[R]):
         if fair not in FAIRNESSES:
             said = f"fair= of {cls.__name__} is no fairness: {fair!r}."
             raise SpecError("SW130", said, help='Write fair="weak".')
+        cls.differs = skew > 0
 
     def now(self, role: R, /) -> int:
         """Return what the clock of a role shows."""

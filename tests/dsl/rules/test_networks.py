@@ -70,6 +70,39 @@ WRONG = {
     "a clock without an end": (", until=2", "", "does not say when its clocks stop"),
     "a clock before its beginning": ("until=2", "until=-2", "until= of Time must be a number"),
 }  # fmt: skip
+CLOCKS = """
+from statewalk import Clock, Role, action, always, deadlock, require
+
+deadlock(False)
+
+
+class Node(Role):
+    until: int = 0
+
+    @action
+    def grant(self, other: "Node") -> None:
+        require(CONDITION)
+        self.until = time.after(self, 2)
+
+
+class Time(Clock[Node], until=4, skew=1): ...
+
+
+time = Time()
+nodes = [Node() for _ in range(2)]
+
+
+@always
+def close() -> bool:
+    return all(time.now(a) <= time.now(b) + 1 for a in nodes for b in nodes)
+"""
+RIGHT_CLOCKS = ["time.passed(self, self.until)", "time.now(other) >= other.until", "self.until < 9"]
+WRONG_CLOCKS = {
+    "time.passed(self, other.until + 1)": "The clock of self is compared with a number of other",
+    "time.elapsed(other, self.until) > 1": "The clock of other is compared with a number of self",
+    "self.until < time.now(other)": "compared with a number of self: self.until.",
+    "time.now(self) == time.now(other)": "compared with a number of other: time.now(other).",
+}
 
 
 def loaded(text: str, folder: Path) -> None:
@@ -93,3 +126,17 @@ def test_what_is_wrong_is_told(name: str, tmp_path: Path) -> None:
     assert caught.value.code == "SW130"
     assert said in str(caught.value)
     assert caught.value.at is not None
+
+
+@pytest.mark.parametrize("condition", [*RIGHT_CLOCKS, *WRONG_CLOCKS])
+def test_clocks_of_two_roles_are_not_compared(condition: str, tmp_path: Path) -> None:
+    text = CLOCKS.replace("CONDITION", condition)
+    loaded(text.replace("skew=1", "skew=0"), tmp_path)
+    if condition in RIGHT_CLOCKS:
+        loaded(text, tmp_path)
+        return
+
+    with pytest.raises(SpecError, match="SW130") as caught:
+        loaded(text, tmp_path)
+
+    assert WRONG_CLOCKS[condition] in str(caught.value)
