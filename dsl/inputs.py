@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import file_digest
+from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import source_from_cache
 from threading import enumerate as enumerate_threads
@@ -104,10 +105,10 @@ _PURE = {
 """Modules whose functions say the same each time, whatever is around them."""
 _INDIRECT = {
     "__builtins__", "__file__", "__import__", "__loader__", "__name__", "__package__", "__path__",
-    "__spec__", "_sys", "breakpoint", "compile", "eval", "exec", "globals", "input", "os", "posix",
-    "statewalk", "sys",
+    "__spec__", "_sys", "breakpoint", "compile", "eval", "exec", "globals", "input", "kde_random",
+    "os", "posix", "samples", "statewalk", "sys",
 }  # fmt: skip
-"""Names of Python that do what no text says, or of modules that others hold."""
+"""Names of Python that do what no text says, draw random numbers, or are modules in others."""
 _BY_PYTHON = {"numpy", "PyYAML", "pydantic", "pydantic_core"}
 """Compiled packages that open files in Python, where it can be noticed, or none."""
 _REWRITTEN = "a file that it reads and rewrites"
@@ -327,7 +328,7 @@ def _running(frame: FrameType | None, last: FrameType | None) -> Iterator[str]:
         frame = frame.f_back
 
 
-_IMPORTERS = {Loading._import.__code__, Loading._imported.__code__, Loading._private.__code__}
+_LOADERS = (_IMPORTING, import_module.__code__.co_filename, Loading.run.__code__.co_filename)
 
 
 def _note_missing(module: str) -> None:
@@ -335,9 +336,7 @@ def _note_missing(module: str) -> None:
     if not _under_way or get_ident() != _under_way[-1].thread:
         return
     frame: FrameType | None = sys._getframe(2)
-    while frame is not None and (
-        frame.f_code.co_filename.startswith(_IMPORTING) or frame.f_code in _IMPORTERS
-    ):
+    while frame is not None and frame.f_code.co_filename.startswith(_LOADERS):
         frame = frame.f_back
     running = list(_running(frame, _under_way[-1].frame))
     if place_of(frame) is None or any(map(is_installed, running)):

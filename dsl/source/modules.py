@@ -14,9 +14,9 @@ import importlib.util
 import sys
 import types
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,9 @@ from statewalk.dsl.declared import Declared, declaring
 from statewalk.dsl.errors import Span, SpecError, StatewalkError, place_of, raised
 from statewalk.dsl.source.nodes import WITH_ASSERTIONS, copied, walk
 from statewalk.dsl.source.set_order import settled, with_ordered_builtins, with_ordered_sets
+from statewalk.dsl.source.settings import check_settings, keeping_settings
 from statewalk.dsl.source.texts import (
+    IS_CHOICE,
     Source,
     check_hidden_types,
     file_of,
@@ -51,6 +53,7 @@ from statewalk.dsl.words.constants import (
     no_value,
     read_constant,
 )
+from statewalk.dsl.words.declare import is_choice
 from statewalk.dsl.words.given import Given
 
 FILES: set[str] = set()  # of the specs that were loaded, as their code objects name them
@@ -111,6 +114,8 @@ class Loading:
     refined: bool = False
     listed: bool = False
     _begun: dict[str, types.ModuleType] = field(default_factory=dict)
+    _texts: dict[str, tuple[Source, dict[str, Any]]] = field(default_factory=dict)  # by path
+    _broken: BaseException | None = None  # what a spec module that failed is told with
     hints: dict[str, Any] = field(default_factory=dict)  # types of constants, None where unknown
 
     @property
@@ -133,10 +138,10 @@ class Loading:
         """Run the main module and what it imports."""
         path = Path(source.path)
         _, package = place_in_packages(path)
-        before = _decimal_context()
-        with searching(self.root), from_texts():
+        with searching(self.root), from_texts(), keeping_settings(source):
             self.run(source, f"{package}.{path.stem}" if package else path.stem, package)
-        _check_decimal(before, source)
+        if self._broken is not None:  # although the module that imports it goes on
+            raise self._broken
         if self.declared.mutants:
             names = [mutant.name for mutant in self.declared.mutants if mutant.name]
             self.mutant = chosen_mutant(names, self.given, self.used)
@@ -147,33 +152,30 @@ class Loading:
     ) -> types.ModuleType:
         """Run a module with constants overridden; ``part``: it is no helper of the spec."""
         FILES.add(source.path)
+        outermost = not self._texts
         module = self.by_name[name] = self._begin(name, source)
         module.__package__ = package
         namespace = module.__dict__
+        self._texts[source.path] = source, namespace
         spec = SpecModule(name, source, namespace)
         stored = _Storing(self, spec, part=part)
         stored.check()
         check_hidden_types(source)
+        check_settings(source)
         code = self._code(source)
         declaring.append(self.declared)
         saved = sys.modules.get(name)
         sys.modules[name] = module
         try:
             exec(code, namespace, stored)
-        except StatewalkError as error:
-            if error.at is None:
-                error.at = place_of(error, self.paths(source))
-            raise
-        except AssertionError as error:
-            raise self._assumption(error, source) from None
-        except (NeedsState, Disabled) as error:
-            raise _too_early(error, place_of(error, self.paths(source))) from None
-        except (Exception, SystemExit) as error:
-            when = "while loading the spec"
-            found = raised(error, when, self.paths(source), namespace)
-            if isinstance(error, Exception):
-                found.why, found.help = why_quoted(error, source.tree, found.at) or ("", found.help)
-            raise found from error
+        except BaseException as error:
+            del self.by_name[name], self._begun[name]
+            told = self._told(error, source)
+            if part and self._broken is None:
+                self._broken = told
+            if outermost and told is not error:
+                raise told from error if isinstance(error, Exception | SystemExit) else None
+            raise  # for the module that imports this one to catch, as in Python
         finally:
             declaring.pop()
             if saved is None:
@@ -189,6 +191,8 @@ class Loading:
         if name not in self._begun:
             module = self._begun[name] = types.ModuleType(name)
             module.__file__ = source.path
+            if Path(source.path).name == "__init__.py":
+                module.__path__ = [str(Path(source.path).parent)]
             vars(module)["__builtins__"] = self._builtins(source)
         return self._begun[name]
 
@@ -219,9 +223,8 @@ class Loading:
         if known is None:
             assert source.dialect == "python", "nothing else may reach Python's own"
             imports = dict.fromkeys(("__import__", "__lazy_import__"), self._import)
-            ours = {**imports, _STAND_IN: self._stand_in}
-            known = {**vars(builtins), **ours}
-        return with_ordered_builtins(known)
+            known = {**vars(builtins), **imports, _STAND_IN: self._stand_in}
+        return with_ordered_builtins({**known, IS_CHOICE: is_choice})
 
     def span_of(self, made: Any) -> Span | None:
         """Return where a function is defined, if that is in the spec's own text."""
@@ -230,12 +233,27 @@ class Loading:
             return None
         return Span(code.co_filename, code.co_firstlineno)
 
-    def paths(self, source: Source) -> set[str]:
-        others = [*self.modules, *(found.module for found in self.stand_ins.values())]
-        return {source.path, *(m.source.path for m in others)}
+    def _told(self, error: BaseException, source: Source) -> BaseException:
+        """Return what the reader is told where a module raises an error."""
+        at = place_of(error, {*self._texts, *(path for path, _ in self.stand_ins)})
+        source, names = self._texts.get(at.file if at else "", self._texts[source.path])
+        match error:
+            case StatewalkError():
+                error.at = error.at or at
+            case AssertionError():
+                return self._assumption(error, source, at)
+            case NeedsState() | Disabled():
+                return _too_early(error, at)
+            case Exception() | SystemExit():
+                found = raised(error, "while loading the spec", {*self._texts}, names)
+                if isinstance(error, Exception):
+                    quoted = why_quoted(error, source.tree, found.at)
+                    found.why, found.help = quoted or ("", found.help)
+                return found
+        return error
 
-    def _assumption(self, error: AssertionError, source: Source) -> SpecError:
-        span, named = place_of(error, self.paths(source)), ""
+    def _assumption(self, error: AssertionError, source: Source, span: Span | None) -> SpecError:
+        named = ""
         for node in source.tree.body:
             if not isinstance(node, ast.Assert) or span is None:
                 continue
@@ -254,7 +272,7 @@ class Loading:
         self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
     ) -> Any:
         """``import`` inside a spec module: sibling spec modules are run privately."""
-        with searching(self.root):  # also in a step
+        with searching(self.root), from_texts():  # also in a step
             return self._imported(name, globals, locals, fromlist, level)
 
     def _imported(self, name: str, globals: Any, locals: Any, fromlist: Any, level: int) -> Any:
@@ -265,7 +283,8 @@ class Loading:
         inner = [f"{full}.{item}" for item in fromlist or ()]
         if not any(map(self.is_own, (*chain, *inner))):
             with searching(self.folder):
-                return builtins.__import__(name, globals, locals, fromlist, level)
+                found = builtins.__import__(name, globals, locals, fromlist, level)
+            return self._importlib if found is importlib else found
         for module in chain:
             self._private(module)
         if "*" in (fromlist or ()):
@@ -274,6 +293,21 @@ class Loading:
             if not hasattr(self.by_name[full], module.rpartition(".")[2]) and self.is_own(module):
                 self._private(module)
         return self.by_name[full if fromlist else chain[0]]
+
+    @cached_property
+    def _importlib(self) -> types.ModuleType:
+        """Return `importlib` as a spec sees it: its ``import_module`` does what ``import`` does."""
+
+        def import_module(name: str, package: str | None = None) -> types.ModuleType:
+            full = importlib.util.resolve_name(name, package)
+            with searching(self.root), searching(self.folder):
+                if not self.is_own(full):
+                    return importlib.import_module(full)
+            return self._import(full, fromlist=("",))  # type: ignore[no-any-return]
+
+        seen = types.ModuleType("importlib")
+        vars(seen).update(vars(importlib), import_module=import_module)
+        return seen
 
     def is_own(self, name: str) -> bool:
         """Return whether a module is run for this load alone."""
@@ -312,38 +346,6 @@ class Loading:
         return self.by_name[name]
 
 
-def _decimal_context() -> Any:
-    """Return a copy of decimal's context, None if decimal is not loaded."""
-    module = sys.modules.get("decimal")
-    return None if module is None else module.getcontext().copy()
-
-
-def _check_decimal(before: Any, source: Source) -> None:
-    """Raise SpecError[SW102] for a load that changes decimal's context, and change it back."""
-    if (after := _decimal_context()) is None:
-        return
-    module = sys.modules["decimal"]
-    before = before or module.DefaultContext
-    if _settings_of(before) == _settings_of(after):
-        return
-    module.setcontext(before.copy())
-    said = "The spec changes decimal's context."
-    why = "It would last for other specs and configurations of this process."
-    help = "Compute with a context of your own: Context(prec=3).divide(a, b)."
-    at = next((source.span(n) for n in walk(source.tree) if _names_context(n)), None)
-    raise SpecError("SW102", said, at=at, why=why, help=help)
-
-
-def _settings_of(found: Any) -> tuple[Any, ...]:
-    traps = tuple(name for name, on in found.traps.items() if on)
-    return found.prec, found.rounding, found.Emin, found.Emax, found.capitals, found.clamp, traps
-
-
-def _names_context(node: ast.AST) -> bool:
-    name = getattr(node, "attr", getattr(node, "id", ""))
-    return isinstance(node, ast.expr) and name in ("getcontext", "setcontext")
-
-
 def _to_run(source: Source) -> ast.Module:
     return with_ordered_sets(without_ranges(copied(source.tree)), source.imported)
 
@@ -353,11 +355,10 @@ def _compiled(source: Source, level: int) -> types.CodeType:
     return compile(_to_run(source), source.path, "exec", dont_inherit=True, optimize=level)
 
 
-class _Storing(dict[str, Any]):
+class _Storing(MutableMapping[str, Any]):
     """The local namespace of a running module: stores go to the module, constants overridden."""
 
     def __init__(self, loading: Loading, module: SpecModule, *, part: bool) -> None:
-        super().__init__()
         self._loading = loading
         self._module = module
         self._hints = {
@@ -387,6 +388,12 @@ class _Storing(dict[str, Any]):
 
     def __delitem__(self, name: str) -> None:
         del self._module.namespace[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._module.namespace)
+
+    def __len__(self) -> int:
+        return len(self._module.namespace)
 
     def _constant(self, name: str, default: Any) -> Any:
         hint, node = self._hints[name]

@@ -11,7 +11,7 @@ from typing import Any
 from statewalk.dsl.declared import BOUNDS
 from statewalk.dsl.errors import Mistakes, SpecError, placed
 from statewalk.dsl.kinds import PROPERTY_MARKS
-from statewalk.dsl.source.nodes import WITH_ASSERTIONS, copied, walk
+from statewalk.dsl.source.nodes import WITH_ASSERTIONS, copied, meaning, walk
 from statewalk.dsl.source.set_order import with_ordered_sets
 from statewalk.dsl.source.texts import defaults, is_range
 from statewalk.dsl.source.tree import Function, SpecTree
@@ -20,6 +20,7 @@ from statewalk.dsl.state.roles import Field, Role
 from statewalk.dsl.values.domains import ANYTHING, domain_of
 from statewalk.dsl.values.stored import encode, freeze
 from statewalk.dsl.view import Disabled
+from statewalk.dsl.words.declare import is_choice
 
 
 def domains_of(tree: SpecTree, function: Function, mistakes: Mistakes) -> list[list[Any]]:
@@ -53,7 +54,7 @@ def check_ranges(tree: SpecTree, _: object, mistakes: Mistakes) -> None:
         if marks & {"action", *PROPERTY_MARKS} or function.function in tree.led:
             continue
         for argument, default in defaults(function.node.args):
-            if is_range(default):
+            if _chooses(function, default):
                 mistakes.add(
                     "SW112",
                     f"'{argument.arg}' of {said(function)} has values that nothing tries.",
@@ -106,7 +107,7 @@ def _options(
 ) -> list[Any] | None:
     """Return the values of a parameter; None where a mistake is noted."""
     default = next((d for a, d in defaults(function.node.args) if a is argument), None)
-    if isinstance(default, ast.Call) and is_range(default):
+    if isinstance(default, ast.Call) and _chooses(function, default):
         return _looked_up(function, argument, default, mistakes)
     hint = _annotated(function, argument)
     if isinstance(hint, type) and issubclass(hint, Role):
@@ -122,6 +123,14 @@ def _options(
         help=f"Give it such a type or a default: {argument.arg}: int = any_of(range(3))",
     )
     return None
+
+
+def _chooses(function: Function, default: ast.expr) -> bool:
+    """Return whether a default says over what its parameter ranges."""
+    if not isinstance(default, ast.Call) or not is_range(default):
+        return False
+    found = meaning(default.func, function.module.namespace)
+    return found is None or is_choice(found)
 
 
 def _annotated(function: Function, argument: ast.arg) -> Any:

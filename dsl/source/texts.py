@@ -382,8 +382,13 @@ def _refuse_unread(source: Source) -> None:
 
 
 # -- heads of functions --------------------------------------------------------------------------
+IS_CHOICE = "__sw_is_choice__"  # of a module's builtins: whether a function is a choice's word
+
+
 def is_range(node: ast.expr | None) -> bool:
-    """Return whether a default says over what its parameter ranges."""
+    """Return whether a default may say over what its parameter ranges: functions of the author's
+    own may have the same names.
+    """
     return isinstance(node, ast.Call) and getattr(node.func, "id", "") in _NAMES
 
 
@@ -401,13 +406,18 @@ def without_ranges(tree: ast.Module) -> ast.Module:
     for node in walk(tree):
         if isinstance(node, ast.FunctionDef):
             found = node.args
-            found.defaults = [_nothing(d) if is_range(d) else d for d in found.defaults]
-            found.kw_defaults = [_nothing(d) if d and is_range(d) else d for d in found.kw_defaults]
+            found.defaults = [_without_range(d) for d in found.defaults]
+            found.kw_defaults = [d and _without_range(d) for d in found.kw_defaults]
     return tree
 
 
-def _nothing(node: ast.expr) -> ast.expr:
-    return ast.copy_location(ast.Constant(None), node)
+def _without_range(node: ast.expr) -> ast.expr:
+    """Return a default that is None if the name means the word of the language."""
+    if not isinstance(node, ast.Call) or not is_range(node):
+        return node
+    asked = ast.Call(ast.Name(IS_CHOICE, ast.Load()), [node.func], [])
+    made = ast.copy_location(ast.IfExp(asked, ast.Constant(None), node), node)
+    return ast.fix_missing_locations(made)
 
 
 _HIDDEN = frozenset({"bool", "bytes", "dict", "frozenset", "int", "list", "set", "str", "tuple"})

@@ -300,6 +300,11 @@ def maybe() -> bool:
     return any_of([False, True])
 
 
+def is_choice(found: object) -> bool:
+    """Return whether this is a word that chooses: a function of the author's own is not."""
+    return found is any_of or found is maybe
+
+
 def interrupt(role: object, /) -> None:
     """End the suspended flows of a role instance."""
     flows = getattr(type(role), "_flows", None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import decimal
 import os
 import py_compile
 import subprocess
@@ -275,19 +274,6 @@ def test_a_package_is_found_in_a_step(folder: Path) -> None:
 
     for engine in ("reference", "native"):
         assert check("rules/spec.py", engine=engine).counts.distinct == 4
-
-
-def test_a_changed_context_of_decimal_is_refused(folder: Path) -> None:
-    """Else the next configuration of this process would compute with it."""
-    text = SPEC.format("from decimal import getcontext\ngetcontext().prec = 3\nLIMIT = 3")
-    (folder / "spec.py").write_text(text)
-    before = decimal.getcontext().prec
-
-    for _ in range(2):
-        with pytest.raises(SpecError, match="SW102") as raised:
-            load("spec.py")
-        assert raised.value.at is not None
-        assert (4, before) == (raised.value.at.line, decimal.getcontext().prec)
 
 
 def test_all_of_a_package_may_name_its_modules(folder: Path) -> None:
