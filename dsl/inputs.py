@@ -367,6 +367,9 @@ class _Imported:
         """Add a module that has no text of its author's."""
         outer, _, last = name.rpartition(".")
         if last == "*":
+            file = None if outer in loading.by_name else file_of(outer, loading.folder)
+            if file and file.name == "__init__.py" and not is_installed(str(file)):
+                self.unseen.add(name)  # what its __all__ names is imported when a step runs it
             return
         if outer in loading.by_name and not hasattr(loading.by_name[outer], last):
             self.missing.add(name)

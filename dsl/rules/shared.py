@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import ast
 import functools
+import sys
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from statewalk.dsl.errors import Mistakes, Span
 from statewalk.dsl.rules.names import field_instead
 from statewalk.dsl.rules.rule import Checked, shortened
 from statewalk.dsl.source.effects import Effects
+from statewalk.dsl.source.known_effects import attribute
 from statewalk.dsl.source.modules import SpecModule
 from statewalk.dsl.source.nodes import meaning, walk
 from statewalk.dsl.source.scopes import around, stored
@@ -170,6 +172,7 @@ def _changed(node: ast.AST) -> ast.Name | None:
 
 
 _CHANGEABLE = (list, dict, set, bytearray, deque, Bag)
+_LIBRARY = sys.stdlib_module_names - {"builtins"}
 _DEPTH = 3  # of containers in containers that are looked through for roles
 
 
@@ -312,19 +315,23 @@ def _look_at(function: Function, mistakes: Mistakes) -> None:
 def _look_at_class(
     function: Function, node: ast.Attribute, names: Mapping[str, Any], mistakes: Mistakes
 ) -> None:
-    """SW102 for an attribute that a class or a function gets: ``Node.leader = ...``."""
-    on, value = node.value, None
-    if isinstance(on, ast.Name):
-        value = function.owner if on.id == function.class_parameter else names.get(on.id)
+    """SW102 for an attribute that no role has: ``Node.leader = ...``, ``context.prec = 3``."""
+    on = node.value
+    if isinstance(on, ast.Name) and on.id == function.class_parameter:
+        value: Any = function.owner
     elif ast.unparse(on) in ("type(self)", "self.__class__"):
         value = function.owner
-    known = vars(value) if isinstance(value, type | FunctionType) else None
-    if known is None or node.attr in getattr(value, "_fields", ()):
+    else:
+        value = meaning(on, {**names})
+    kinds = {"class": type, "function": FunctionType, "module": ModuleType}
+    what = next((name for name, kind in kinds.items() if isinstance(value, kind)), "")
+    if not what and type(value).__module__.partition(".")[0] in _LIBRARY:
+        what = type(value).__name__
+    if not what or node.attr in attribute(value, "_fields", ()):
         return
-    what = "class" if isinstance(value, type) else "function"
     said = f"{_shown(node)} changes an attribute of a {what}, which is not part of the state."
     why = "The checker moves between states and does not restore such an attribute."
-    help = field_instead(node.attr, known.get(node.attr))
+    help = field_instead(node.attr, attribute(value, node.attr))
     mistakes.add("SW102", said, at=function.span(node), why=why, help=help)
 
 

@@ -121,6 +121,7 @@ SETTINGS = {
     "all of it": "from decimal import *\ngetcontext().prec = 3",
     "default": "from decimal import DefaultContext, setcontext\nDefaultContext.prec = 3",
     "in a function": "def later():\n    import decimal\n    decimal.getcontext().prec = 3\n",
+    "default alone": "import decimal\ndecimal.DefaultContext.prec = 3",
     "locale": "import locale\nlocale.setlocale(locale.LC_ALL, 'C')",
     "calendar": "from calendar import setfirstweekday",
 }
@@ -204,3 +205,22 @@ def test_an_import_in_a_step_is_of_the_text(
     (tmp_path / "specs/spec.py").write_text(text)
 
     assert check(str(tmp_path / "specs/spec.py"), engine="reference").counts.distinct == 5
+
+
+CHANGES = {
+    "K.prec = 3": "from decimal import Context\nK = Context(prec=28)",
+    "string.other = 3": "import string",
+    "string.Template.other = 3": "import string",
+    "held.n += 1": "import threading\nheld = threading.local()\nheld.n = 0",
+    "helper.N += 1": "import helper",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_step_changes_no_attribute_of_another_module_s(change: str, tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text("N = 1")
+    text = f"{CHANGES[change]}\nLIMIT = 3{STEPS}".replace("self.x += 1", f"self.x += 1; {change}")
+    (tmp_path / "spec.py").write_text(text)
+
+    with pytest.raises(SpecError, match="SW102"):
+        load(str(tmp_path / "spec.py"))

@@ -255,6 +255,23 @@ def test_a_module_that_a_package_has_not_belongs_to_it(folder: Path) -> None:
     assert "late.py" in origins()
 
 
+def test_what_a_package_names_for_a_step_is_unseen(folder: Path) -> None:
+    (folder / "rules/__init__.py").write_text("__all__ = ['limits']")
+    (folder / "rules/limits.py").write_text("LIMIT = 3")
+    (folder / "later.py").write_text("from rules import *")
+    does = "LIMIT = 3\ndef later() -> int:\n    import later\n    return later.limits.LIMIT"
+    (folder / "spec.py").write_text(SPEC.format(does))
+
+    assert "rules.*" in everything()[UNSEEN]
+
+
+def test_random_numbers_of_statistics_are_not_believed(folder: Path) -> None:
+    does = "import statistics\nLIMIT = int(statistics.NormalDist(3).samples(1)[0])"
+    (folder / "spec.py").write_text(SPEC.format(does))
+
+    assert "samples" in everything()[UNLISTED]
+
+
 @pytest.mark.parametrize("name", ["statistics", "keyword"])
 def test_a_module_that_hides_one_of_python_s_belongs_to_it(name: str, folder: Path) -> None:
     does = f"LIMIT = 3\ndef later() -> int:\n    import {name}\n    return {name}.N"
