@@ -310,7 +310,8 @@ def around(
     trace = walk.trace(path)
     first = walk.state(path)
     label = f"state {len(path.steps)}"
-    found = Around([Spot(0, label, mark="here")], [()], states=1)
+    came = label_of(trace, trace.steps[-1]) if trace.steps else "an initial state"
+    found = Around([Spot(0, label, came, mark="here")], [()], states=1)
     states = [first]
     known = {walk.row(first): 0}
     at = 0
@@ -486,7 +487,8 @@ def _beside(
     its spots.
     """
     begin = max(0, here - 1)
-    found = Around([Spot(0, f"state {begin}")], [()])
+    came = label_of(trace, trace.steps[begin - 1]) if begin else "an initial state"
+    found = Around([Spot(0, f"state {begin}", came)], [()])
     made = [states[begin]]
     known = {rows[begin]: 0}
     for at in range(begin, here + 1):

@@ -134,6 +134,7 @@ function drawPanel() {
     wholeInput.checked = view.whole;
     fill(panel, h("div.asked", null, filterOf(), wholeLabel), roleTable(path, view.whole, select, view.step, fieldFilter(view.only)));
   }
+  if (view.tab === "lanes") markStates(path, view.step);
   drawn.panel = view.tab;
   for (const one of panel.querySelectorAll("[data-step]")) {
     const here = Number(one.dataset.step) === view.step;

@@ -1,6 +1,8 @@
 // The band above a path: the verdict, the property's sentence, what is false with its values, and
 // how much was searched. It says all that a reader has to know before the first step.
 
+const LONG = 60; // letters of a value that takes lines of its own
+
 function countsOf({ result }) {
   if (!result) return null;
   const { counts } = result;
@@ -13,8 +15,11 @@ function countsOf({ result }) {
   return parts.join(" · ");
 }
 
+// Short values come first: what is false is seen before a record that takes lines.
 function valuesOf(clause) {
-  return clause.values.map(([name, value]) => h("span.known", null, h("span.dim", null, name, " = "), h("b", null, eased(value))));
+  const long = ([, value]) => value.length > LONG;
+  const values = [...clause.values.filter((one) => !long(one)), ...clause.values.filter(long)];
+  return values.map(([name, value]) => h("span.known" + (value.length > LONG ? ".long" : ""), null, h("span.dim", null, name, " = "), h("b", null, eased(value))));
 }
 
 // A clause: its text, that it is false, and the values in it.
@@ -50,11 +55,11 @@ function bandOf(path, select) {
   return h(
     "section.band." + tone,
     { "aria-label": "what was found" },
-    h("div.bandhead", null, h("h1", null, word), h("h2", null, soft(trace.kind === "error" ? trace.error_type : trace.property)), h("span.dim", null, saidOf(path)), select),
+    h("div.bandhead", null, h("h1", null, word), h("h2", null, soft(trace.kind === "error" ? trace.error_type : trace.property)), h("span.dim", null, saidOf(path))),
     doc ? h("p.doc", null, doc) : null,
     error ? h("p.clause", null, h("code", null, error)) : null,
     trace.reason ? falseOf(path) : null,
-    data.result ? h("p.dim.counts", null, countsOf(data)) : null,
+    h("div.bandfoot", null, data.result ? h("p.dim.counts", null, countsOf(data)) : null, select),
   );
 }
 

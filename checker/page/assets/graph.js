@@ -81,7 +81,9 @@ function graphBeside(path, at, select) {
   const said = at ? "What this state and the one before it lead to." : "What this state leads to.";
   const more = found.whole ? "" : " Not all of it: there is too much to draw.";
   const wrong = found.drawing.shapes.some((one) => /\bwrong\b/.test(one[1].class)) ? " Red: what has to hold does not." : "";
-  return [h("p.dim.above", null, said, more, " The path is marked.", wrong), graphOf(found.drawing, open, "states around")];
+  const made = graphOf(found.drawing, open, "states around");
+  afterwards([made.querySelector(".spot.here")].filter(Boolean), (one) => reveal(one, one.closest(".scroll")));
+  return [h("p.dim.above", null, said, more, " The path is marked.", wrong), made];
 }
 
 const FAR = [1, 2, 3, 4, 5, 10, 1000];

@@ -7,7 +7,9 @@ function headOfPath(path) {
   const select = data.traces.length > 1 ? h("select", { "aria-label": "path shown", onchange: turn }, data.traces.map(option)) : null;
   if (!live && !path.title) return bandOf(path, select);
   const head = live ? ["Exploring ", soft(trace.property)] : soft(nameOf(path));
-  return h("section.band" + (live ? "" : ".way-head"), null, h("div.bandhead", null, h("h2", null, head), h("span.dim", null, saidOf(path)), select), path.title ? differenceOf(path) : null);
+  const said = path.title && path.beside ? null : h("span.dim", null, saidOf(path));
+  const more = path.title ? differenceOf(path, select) : h("div.bandfoot", null, select);
+  return h("section.band" + (live ? "" : path.trace.reason ? ".way-head.bad" : ".way-head"), null, h("div.bandhead", null, h("h2", null, head), said), more);
 }
 
 function drawHead() {

@@ -123,13 +123,30 @@ function lanesOf(path, select, at, room) {
     const found = shapes.find(([, a]) => a.class === "row" && y >= a.y && y < a.y + a.height);
     if (found) select(found[1]["data-step"]);
   });
-  const names = h("div.lanenames", null, lanes.map((lane, i) => laneHead(lane, places.moved[i])));
+  const states = shapes.some(([tag, { class: kind }]) => tag === "text" && kind === "state");
+  const names = h("div.lanenames" + (states ? ".stated" : ""), null, lanes.map((lane, i) => laneHead(lane, places.moved[i], i, states)));
   names.style.width = width + "px";
   return h("div.scroll.lanes", { tabindex: "0", role: "region", "aria-label": "lanes" }, names, h("div.body", null, gutter, body), endOf(path.trace));
 }
 
-// The name of a lane, which folds it.
-function laneHead(lane, { left, end }) {
+// The state that each lane is in after a step: what its last pill until there says.
+function stateOf(path, number, at) {
+  const { shapes } = path.lanes;
+  const row = shapes.find((one) => one[1].class === "row" && one[1]["data-step"] === at);
+  const low = row ? row[1].y + row[1].height : at ? Infinity : shapes.find((one) => one[1].class === "row")?.[1].y;
+  const pills = shapes.filter(([tag, { class: kind, "data-lane": lane, y }]) => tag === "text" && kind === "state" && lane === number && y < low);
+  return pills.length ? pills.at(-1)[2] : "";
+}
+
+function markStates(path, at) {
+  for (const said of panel.querySelectorAll(".lanestate")) {
+    const text = stateOf(path, Number(said.dataset.lane), at);
+    if (said.textContent !== text) fill(said, text);
+  }
+}
+
+// The name of a lane, which folds it, and below it the state it is in.
+function laneHead(lane, { left, end }, number, states) {
   const shut = folded.has(lane.name);
   const turn = () => {
     if (shut) folded.delete(lane.name);
@@ -140,6 +157,7 @@ function laneHead(lane, { left, end }) {
   };
   const word = shut ? "unfold" : "fold";
   const name = h("button.lanename", { onclick: turn, "aria-expanded": String(!shut), "aria-label": `${lane.name}: ${word} its lane`, title: `${word} ${lane.name}` }, shut ? short(lane.name) : lane.name);
-  Object.assign(name.style, { left: left + "px", width: end - left + "px" });
-  return name;
+  const said = states && !shut ? h("span.lanestate", { "data-lane": number }) : null;
+  for (const one of [name, said]) if (one) Object.assign(one.style, { left: left + "px", width: end - left + "px" });
+  return [name, said];
 }

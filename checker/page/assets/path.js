@@ -76,7 +76,7 @@ function turned({ trace, witness }, at) {
   const found = Object.entries(trace.truths || {}).filter(([, values]) => typeof values[at] === "boolean" && typeof values[at - 1] === "boolean" && values[at] !== values[at - 1]);
   return found.map(([name, values]) => {
     const wrong = !values[at] && isWrong(name, trace, witness);
-    return [h("span.turned" + (wrong ? ".wrong" : ""), { title: `${name} is ${values[at]} from here` }, h("span", { role: "img", "aria-label": values[at] ? "now true: " : "now false: " }, values[at] ? "✓\u00a0" : "✗\u00a0"), name), " "];
+    return [h("span.turned" + (wrong ? ".wrong" : ""), { title: `${name} is ${values[at]} from here` }, h("span", { role: "img", "aria-label": values[at] ? "now true: " : "now false: " }, values[at] ? "✓\u00a0" : wrong ? "✗\u00a0" : "○\u00a0"), name), " "];
   });
 }
 

@@ -12,7 +12,7 @@ function valueTree(value, before, depth, open) {
   const known = new Set((partsOf(before === undefined ? null : before) || []).map(([, v]) => JSON.stringify(v)));
   return h(
     "details.tree",
-    { open: open || depth < 2 },
+    { open: open || depth < 2 || isNew },
     h("summary", null, h("span.kind", null, headOf(value)), " ", h("span.brief", null, text)),
     h(
       "div.inner",
@@ -88,6 +88,7 @@ function truthsAt({ trace, witness }, at) {
   const found = Object.entries(trace.truths || {}).map(([name, values]) => [name, values[at]]);
   const word = (v) => (v === true ? "true" : v === false ? "false" : "undecided");
   if (!found.length) return null;
+  const legend = found.some(([name, v]) => v === false && !isWrong(name, trace, witness)) ? h("li.legend", null, "(○ is false here, as it may be)") : null;
   return h(
     "ul.truths",
     { "aria-label": "properties in this state" },
@@ -95,6 +96,7 @@ function truthsAt({ trace, witness }, at) {
       const wrong = v === false && isWrong(name, trace, witness);
       return h("li." + word(v) + (wrong ? ".wrong" : ""), { title: `${name} is ${word(v)} here` }, soft(name));
     }),
+    legend,
   );
 }
 
@@ -102,9 +104,12 @@ const WINDOW = 80; // steps on either side: a table of thousands of rows takes s
 
 function roleTable(path, whole, select, middle, shows) {
   const instances = instancesOf(path.trace);
-  const moved = new Set(path.steps.flatMap((step) => step.changes.map((c) => splitPlace(c[1], instances)[0])));
+  const reads = path.trace.reason ? path.trace.reason.reads.map((place) => place.split(".")[0]) : [];
+  const moved = new Map(path.steps.flatMap((step, i) => step.changes.map((c) => [splitPlace(c[1], instances)[0], i]))); // when last
   const named = [...instances].filter(([name, fields]) => [...fields].some((field) => shows(name, field))).map(([name]) => name);
-  const columns = named.filter((name) => whole || !moved.size || moved.has(name));
+  // what the property reads comes first, then what changed last: that is to be in sight
+  const rank = (name) => (reads.includes(name) ? path.steps.length : 0) + (moved.get(name) ?? -1);
+  const columns = named.filter((name) => whole || !moved.size || moved.has(name)).sort((a, b) => rank(b) - rank(a));
   const head = h("tr", null, h("th.corner", { scope: "col" }, "step"), columns.map((c) => h("th", { scope: "col" }, c || "Variables")));
   const from = Math.max(0, middle - WINDOW);
   const rows = path.trace.states.slice(from, middle + WINDOW + 1).map((_, i) => {

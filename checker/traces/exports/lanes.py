@@ -111,7 +111,8 @@ class _False:
         shown: set[str] = set()
         for clause in reversed(reason.clauses):
             said = f"{clause.text} is {str(clause.truth).lower()}" if clause.file else clause.text
-            values = [f"{n} = {v}" for n, v in clause.values if n and n not in shown]
+            told = sorted(clause.values, key=lambda one: len(one[1]) > _LONG)  # long ones last
+            values = [f"{n} = {v}" for n, v in told if n and n not in shown]
             shown |= {n for n, _ in clause.values}
             lines += [said, *values] if clause is reason.innermost else values
         return cls(tuple(lines), lane or (here or list(names))[-1], reason.at)
@@ -308,7 +309,7 @@ class _Drawing:
         y = self.free[lane] + 2
         kind = f"s{band.colours[word]}" if word is not None else "s"
         text = "—" if word is None else word
-        wide = min(of.room + _BAND, size_of(text, _LETTER) + 20)
+        wide = min(of.room + _BAND, size_of(text, _BOLD) + 14)
         box = {"x": of.left, "y": y, "width": wide, "height": 18, "rx": 5, "data-lane": of.at}
         self.shapes.append(("rect", {"class": f"pill {kind}", **box}, ""))
         fitted = wrapped(text, of.room, _LETTER)[0]

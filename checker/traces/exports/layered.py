@@ -11,9 +11,10 @@ from itertools import groupby
 from typing import Any
 
 from statewalk.checker.traces.exports.pictures import Shape
+from statewalk.checker.traces.exports.wrapping import wrapped
 
-FEW = 120  # states that are drawn as boxes
-_LETTERS = 29  # of a line in a box
+FEW, FEWER = 120, 24  # states that are drawn as boxes; in boxes with room for more lines
+_LETTER = 6.4  # pixels of a letter
 _EDGE = 8
 _GRIP = 18
 _NAMED, _EDGE_TEXT = 132, 24  # room between columns for texts of edges, letters of one
@@ -40,15 +41,21 @@ class Spot:
 
 @dataclass(frozen=True)
 class _Sizes:
-    """Of a spot, and of the room between spots; ``rows`` are in a column before the next begins."""
+    """Of a spot, and of the room between spots; ``rows`` are in a column before the next begins.
+
+    Each of the two texts of a box has so many ``lines`` of so many ``letters``.
+    """
 
     wide: int
     tall: int
     apart: int
     below: int
     rows: int
+    letters: int = 29
+    lines: int = 1
 
 
+_LARGE = _Sizes(wide=256, tall=68, apart=40, below=12, rows=FEW, letters=35, lines=2)
 _BOXES = _Sizes(wide=208, tall=40, apart=40, below=12, rows=FEW)
 _DOTS = _Sizes(wide=10, tall=10, apart=56, below=6, rows=48)
 
@@ -62,8 +69,8 @@ def layered(
     the spot that an edge leads to may say it already.
     """
     names = names or {}
-    sizes = _BOXES if len(spots) <= FEW else _DOTS
-    if names and sizes is _BOXES:
+    sizes = _LARGE if len(spots) <= FEWER else _BOXES if len(spots) <= FEW else _DOTS
+    if names and sizes is not _DOTS:
         sizes = replace(sizes, apart=_NAMED)
     edges = sorted(set(edges))
     places = _placed(spots, edges, sizes)
@@ -80,8 +87,8 @@ def layered(
     ]
     if sizes.apart == _NAMED:
         shapes += [_named(places[a], places[b], sizes, text) for (a, b), text in names.items()]
-    labels = cut_apart([spot.label for spot in spots], _LETTERS)
-    news = cut_apart([spot.news for spot in spots], _LETTERS)
+    labels = _lines([spot.label for spot in spots], sizes)
+    news = _lines([spot.news for spot in spots], sizes)
     for at, (spot, (x, y)) in enumerate(zip(spots, places, strict=True)):
         shapes += _shapes(at, spot, (labels[at], news[at]), x, y, sizes)
     width = max(x for x, _ in places) + sizes.wide + _EDGE + _GRIP
@@ -142,7 +149,7 @@ def _curve(a: tuple[int, int], b: tuple[int, int], sizes: _Sizes, further: int) 
 
 
 def _shapes(
-    at: int, spot: Spot, told: tuple[str, str], x: int, y: int, sizes: _Sizes
+    at: int, spot: Spot, told: tuple[list[str], list[str]], x: int, y: int, sizes: _Sizes
 ) -> list[Shape]:
     kind = " ".join(filter(None, ["spot", "dot" if sizes is _DOTS else "", spot.mark]))
     box = {"x": x, "y": y, "width": sizes.wide, "height": sizes.tall}
@@ -153,20 +160,32 @@ def _shapes(
     )
     if sizes is _DOTS:
         return [rect]
-    shapes: list[Shape] = [
-        rect,
-        ("text", {"class": "call", "x": x + 12, "y": y + 17}, told[0]),
-        ("text", {"class": "got", "x": x + 12, "y": y + 31}, told[1]),
-    ]
+    lines = [("call", line) for line in told[0]] + [("got", line) for line in told[1]]
+    shapes: list[Shape] = [rect]
+    for down, (kind, line) in enumerate(lines):
+        shapes.append(("text", {"class": kind, "x": x + 12, "y": y + 17 + 14 * down}, line))
     if not spot.is_marked(FOLDED):
         return shapes
     grip = {"x": x + sizes.wide, "y": y, "width": _GRIP, "height": sizes.tall, "rx": 6}
-    plus = {"class": "more", "x": x + sizes.wide + 5, "y": y + 25}
+    plus = {"class": "more", "x": x + sizes.wide + 5, "y": y + sizes.tall // 2 + 5}
     return [
         *shapes,
         ("rect", {"class": "unfold", "data-unfold": at, **grip}, ""),
         ("text", plus, "+"),
     ]
+
+
+def _lines(texts: Sequence[str], sizes: _Sizes) -> list[list[str]]:
+    """Return the lines of each text in a box."""
+    if sizes.lines == 1:
+        return [[text] for text in cut_apart(texts, sizes.letters)]
+    found = []
+    for text in cut_apart(texts, sizes.letters * sizes.lines):
+        lines = wrapped(text, round(sizes.letters * _LETTER), _LETTER)
+        if len(lines) > sizes.lines:
+            lines[sizes.lines - 1] = f"{lines[sizes.lines - 1][: sizes.letters - 1]}…"
+        found.append(lines[: sizes.lines])
+    return found
 
 
 def cut_apart(texts: Sequence[str], most: int) -> list[str]:

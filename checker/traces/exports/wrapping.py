@@ -6,8 +6,8 @@ import re
 
 # where a long word may be broken; each, where the one before it is not enough
 _PLACES = (
-    re.compile(r"(?<=[,;(\[{/])(?=[^,;(\[{/])"),
-    re.compile(r"(?<=[=._])(?=[^=._])"),
+    re.compile(r"(?<=[,;({/])(?=[^,;({/])"),
+    re.compile(r"(?<=[=._\[])(?=[^=._\[])"),
     re.compile(r"(?<=[a-z])(?=[A-Z])"),
 )
 
