@@ -20,7 +20,7 @@ from statewalk.checker.traces.clauses import Clause, Reason
 from statewalk.checker.traces.exports.boxes import boxed
 from statewalk.checker.traces.exports.lanes import drawing, drawing_of
 from statewalk.checker.traces.exports.layered import Spot, layered
-from statewalk.checker.traces.exports.pictures import svg_of
+from statewalk.checker.traces.exports.pictures import in_colours, svg_of
 from statewalk.checker.traces.exports.sequence import Event
 
 if TYPE_CHECKING:
@@ -191,8 +191,8 @@ def _line(line: str) -> str:
 
 
 def _painted(svg: str, text: str) -> str:
-    """Return a picture of a state on paper of its own, as pages have no place for its style."""
-    plain = re.sub(r"<style>.*?</style>\n?", "", svg, flags=re.DOTALL)
+    """Return a picture of a state in the colours of the page, which may be dark."""
+    plain = in_colours(re.sub(r"<style>.*?</style>\n?", "", svg, flags=re.DOTALL))
     fold = f"<details><summary>The same as text</summary><pre>{escape(text)}</pre></details>"
     return f'<figure class="drawn">{plain}{fold}</figure>\n'
 

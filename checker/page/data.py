@@ -13,6 +13,7 @@ from statewalk.checker.behaviours.walk import Walk, along
 from statewalk.checker.contract.stops import whole_levels
 from statewalk.checker.machine.limits import within
 from statewalk.checker.machine.watch import CutShort
+from statewalk.checker.page.about import about, docs_of, sentence
 from statewalk.checker.page.fair import fair_in
 from statewalk.checker.page.places import shared
 from statewalk.checker.page.ran import functions_of, states_and_lines
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 FORMAT, VERSION = "statewalk-page", 1
 _WIDTH = 96  # letters of a line of the report
+_ONLY = 240  # letters of a choice that had no other option
 _ALONE = (
     "What else was possible only the spec tells: show --html FILE --spec SPEC draws it, "
     "and statewalk explore goes on from here."
@@ -62,6 +64,7 @@ def of_run(run: Run) -> dict[str, Any]:
     paths = [of_path(trace, around) for trace in traces]
     page = {
         **head(run.spec, run.constants.items()),
+        **about(run.model),
         "result": run.to_dict(),
         "kinds": {p.kind: p.of_kind.word for p in run.properties},
         "always": always_of(run.properties),
@@ -84,6 +87,7 @@ def of_trace(trace: Trace) -> dict[str, Any]:
     places = _places([path])
     page = {
         **head(trace.spec, trace.constants.items()),
+        **about(trace.model),
         "kinds": {trace.kind: trace.of_kind.word},
         "always": always_of(trace.model.properties) if trace.model else [],
         "code": code_of([*((step.file, step.line) for step in trace.steps), *places])
@@ -117,10 +121,14 @@ def of_path(trace: Trace, around: Around | None = None) -> dict[str, Any]:
     steps = [told(trace, step, changes) for step, changes in trace]
     for step, ran in zip(steps, lines, strict=False):
         step["ran"] = functions_of(ran)
+    docs = docs_of(trace.steps) if trace.model is not None else {}
+    for step, taken in zip(steps, trace.steps, strict=True):
+        step["doc"] = docs.get((taken.file, taken.line), "")
     return {
         **(around.of(trace) if around else {}),
         "trace": to_dict(trace),
         "witness": trace.of_kind.witness,
+        "sentence": sentence(trace.model, trace.property),
         "steps": steps,
         "lanes": drawing(trace),
         "mermaid": to_mermaid(trace),
@@ -147,7 +155,7 @@ def _pictures(trace: Trace, states: Sequence[State]) -> dict[str, Any]:
 def told(trace: Trace, step: TraceStep, changes: Sequence[Change]) -> dict[str, Any]:
     """Return a step in words, and what it changed."""
     return {
-        "label": [list(part) for part in label_parts(trace, step)],
+        "label": [list(part) for part in label_parts(trace, step, _ONLY)],
         "place": place(step.file, step.line) if step.file else "",
         "changes": [changed(change) for change in changes],
     }

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.compare.telling import has_not, outcome_of, page_of, rows_of
 from statewalk.checker.machine.files import write_text
+from statewalk.checker.page.about import about
 from statewalk.checker.page.data import (
     RUNS,
     Around,
@@ -185,6 +186,7 @@ def of_comparison(comparison: Comparison, again: str) -> dict[str, Any]:
     every = [p for side in comparison.sides for p in side.run.properties]
     page = {
         **head(base.run.spec, base.run.constants.items()),
+        "about": about(base.model).get("about", ""),
         "kinds": {p.kind: p.of_kind.word for p in every},
         "always": always_of(every),
         "compared": {

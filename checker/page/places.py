@@ -14,7 +14,7 @@ import statewalk
 
 _VALUES = frozenset(
     {"states", "constants", "abstract", "arguments", "choices", "only", "classes", "truths",
-     "actor", "values", "lanes", "changes", "label", "lines", "pictures"}
+     "actor", "values", "lanes", "changes", "given", "label", "lines", "pictures"}
 )  # fmt: skip
 
 

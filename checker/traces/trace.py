@@ -473,8 +473,8 @@ def label_of(trace: Trace, step: TraceStep) -> str:
     return "".join(text for text, _ in label_parts(trace, step))
 
 
-def label_parts(trace: Trace, step: TraceStep) -> list[Part]:
-    """Return the parts of a step's line."""
+def label_parts(trace: Trace, step: TraceStep, only: int = _ONLY) -> list[Part]:
+    """Return the parts of a step's line; choices with no other option have ``only`` characters."""
     parts: list[Part] = []
     actor = "" if step.actor is None else repr(step.actor)
     if actor := trace.names.get(actor.partition("#")[0], actor):
@@ -484,7 +484,7 @@ def label_parts(trace: Trace, step: TraceStep) -> list[Part]:
     if arguments:
         parts.append((f"({arguments})", ""))
     chosen = [choice_text(c.name, _chosen(c.value)) for c in step.choices]
-    chosen += [choice_text(c.name, fit(c.value, _ONLY)) for c in step.only]
+    chosen += [choice_text(c.name, fit(c.value, only)) for c in step.only]
     if chosen:
         parts += [(" · ", "dim"), (", ".join(chosen), "")]
     return parts

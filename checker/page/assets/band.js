@@ -46,20 +46,34 @@ function wordOf(path) {
   return ["Violated", "bad"];
 }
 
+// What the property says; where it has no sentence, the expression that it is.
+function sentenceOf({ trace, sentence }) {
+  const doc = trace.reason && trace.reason.doc;
+  if (doc) return h("p.doc", null, doc);
+  if (!sentence || trace.reason?.clauses.at(-1)?.text === sentence) return null;
+  return h("p.doc", null, trace.kind === "refines" ? sentence : h("code", null, eased(sentence)));
+}
+
+// Constants that are not as the spec declares them, and what a mutant does.
+function givenOf() {
+  const { given = [] } = data;
+  if (!given.length) return null;
+  return h("p.given", null, h("span.dim", null, "with "), given.map(([name, value, doc]) => [h("span.known", null, h("span.dim", null, name, " = "), h("b", null, eased(value))), doc ? [" ", h("span", null, doc)] : null, " "]));
+}
+
 // The band of a path of a report. Of a comparison or in the explorer there is a title of its own.
 function bandOf(path, select) {
   const { trace } = path;
   const [word, tone] = wordOf(path);
   const error = [trace.error_type, trace.error].filter(Boolean).join(": ");
-  const doc = trace.reason && trace.reason.doc;
   return h(
     "section.band." + tone,
     { "aria-label": "what was found" },
     h("div.bandhead", null, h("h1", null, word), h("h2", null, soft(trace.kind === "error" ? trace.error_type : trace.property)), h("span.dim", null, saidOf(path))),
-    doc ? h("p.doc", null, doc) : null,
+    sentenceOf(path),
     error ? h("p.clause", null, h("code", null, error)) : null,
     trace.reason ? falseOf(path) : null,
-    h("div.bandfoot", null, data.result ? h("p.dim.counts", null, countsOf(data)) : null, select),
+    h("div.bandfoot", null, givenOf(), data.result ? h("p.dim.counts", null, countsOf(data)) : null, select),
   );
 }
 

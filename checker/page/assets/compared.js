@@ -52,6 +52,5 @@ function differenceOf(path, select) {
   const at = firstDifference(path);
   const button = at === null ? null : h("button.link.differs-link", { onclick: () => choose({ step: at }) }, `first difference: state ${at}`);
   const clauses = path.trace.reason ? falseOf(path) : null;
-  const doc = path.trace.reason && path.trace.reason.doc;
-  return [doc ? h("p.doc", null, doc) : null, clauses, path.why.length ? reportLines(path.why) : null, h("div.bandfoot", null, button, select)];
+  return [sentenceOf(path), clauses, path.why.length ? reportLines(path.why) : null, h("div.bandfoot", null, button, select)];
 }

@@ -19,7 +19,7 @@ function frame() {
   const open = h("button.keys", { onclick: () => help.showModal(), "aria-label": "keys" }, "?");
   fill(help, helpOf());
   const main = h("main");
-  document.body.append(h("header.top", null, h("span.brand", null, "statewalk"), h("span.spec", null, data.spec), listed, open), main, help);
+  document.body.append(h("header.top", null, h("span.brand", null, "statewalk"), h("span.spec", null, data.spec), listed, data.about ? h("span.about", { title: data.about }, data.about) : null, open), main, help);
   document.addEventListener("keydown", onKey);
   window.addEventListener("hashchange", onAddress);
   window.addEventListener("popstate", onAddress);

@@ -95,6 +95,28 @@ def svg_of(found: dict[str, Any], *, painted: bool = True, alone: bool = False) 
     return "\n".join(lines)
 
 
+_NAMED = {
+    "#fff": "card",
+    "#1b1f2a": "ink",
+    "#5b6472": "dim",
+    "#7a8190": "dim",
+    "#c8ccd4": "line",
+    "#f4f5f8": "soft",
+    "#e8eaef": "soft",
+    **{colour: f"s{at}" for at, colour in enumerate(_STATES)},
+}  # what the colours are called by a page's style sheet
+
+
+def in_colours(svg: str) -> str:
+    """Return a painted picture with the colours of the page that it stands in, light or dark."""
+    named = re.sub(
+        r'="(#[0-9a-f]{3,6})"',
+        lambda found: f'="var(--{_NAMED[found[1]]})"' if found[1] in _NAMED else found[0],
+        svg,
+    )
+    return named.replace("<svg ", '<svg fill="var(--ink)" ', 1)
+
+
 def _text(shape: Shape, painted: bool) -> str:
     tag, attributes, text = shape
     paint: dict[str, str] = {}

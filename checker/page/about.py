@@ -1,0 +1,85 @@
+"""Sentences of a spec that a reader of its page needs: its subject, its constants, its actions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from statewalk.checker.states.shortening import text_of
+from statewalk.checker.verdict.spec_text import function_at, parsed
+
+if TYPE_CHECKING:
+    from statewalk.checker.traces.trace import TraceStep
+    from statewalk.dsl.model import Model
+
+
+_SENTENCE = 160  # letters of an expression that stands for one
+
+
+def about(model: Model | None) -> dict[str, Any]:
+    """Return the first paragraph of a spec, and the constants that are not at their defaults, each
+    with a sentence if it is a mutant.
+    """
+    if model is None:
+        return {}
+    defaults = dict(_defaults(model.sources))
+    given = [
+        [name, text_of(value), model.mutants.get(value, "") if name == "MUTANT" else ""]
+        for name, value in model.constants.items()
+        if name not in defaults or repr(defaults[name]) != repr(value)
+    ]
+    tree = parsed(model.path)
+    return {"about": _first(ast.get_docstring(tree)) if tree else "", "given": given}
+
+
+def _defaults(files: Iterable[str]) -> Iterable[tuple[str, Any]]:
+    """Return the defaults of constants that are literals, as their declarations give them."""
+    yield "MUTANT", "none"
+    for tree in filter(None, map(parsed, files)):
+        for node in ast.walk(tree):
+            match node:
+                case ast.AnnAssign(
+                    target=ast.Name(id=name),
+                    annotation=ast.Subscript(value=ast.Name(id="Constant")),
+                    value=ast.expr() as value,
+                ):
+                    try:
+                        yield name, ast.literal_eval(value)
+                    except (ValueError, TypeError):
+                        continue
+
+
+def _first(doc: str | None) -> str:
+    return " ".join((doc or "").split("\n\n")[0].split())
+
+
+def docs_of(steps: Iterable[TraceStep]) -> dict[tuple[str, int], str]:
+    """Return by place the first paragraph of the docstrings of the actions of steps."""
+    found = {}
+    for file, line in dict.fromkeys((step.file, step.line) for step in steps):
+        function = function_at(file, line) if file else None
+        if doc := _first(ast.get_docstring(function)) if function else "":
+            found[file, line] = doc
+    return found
+
+
+def sentence(model: Model | None, name: str) -> str:
+    """Return what a property without a sentence of its own demands: the expression that it
+    returns, or the spec that it refines.
+    """
+    prop = next((p for p in model.properties if p.name == name), None) if model else None
+    if prop is None or prop.doc:
+        return ""
+    if prop.refined is not None:
+        other = PurePath(prop.refined.model.path).stem
+        return f"Each step is one that {other} allows, or changes nothing that {other} shows."
+    if prop.source is None or not hasattr(prop.source.function, "node"):
+        return ""
+    function = prop.source.function
+    match function.node.body:
+        case [ast.Return(value=ast.expr() as value)]:
+            text = ast.get_source_segment(function.module.source.text, value) or ""
+            return said if len(said := " ".join(text.split())) <= _SENTENCE else ""
+    return ""
