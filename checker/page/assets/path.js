@@ -27,7 +27,7 @@ function changesOf(path, at, beside) {
     return made;
   };
   const lines = step.changes.length ? step.changes.map(line) : h("div.dim", null, "changes nothing");
-  return h("div.changes", null, step.doc ? h("p.stepdoc", null, step.doc) : null, lines, step.place && h("div.source", null, eased(step.place)));
+  return h("div.changes", null, step.doc ? h("p.stepdoc", null, soft(step.doc)) : null, lines, step.place && h("div.source", null, eased(step.place)));
 }
 
 function labelOf(step) {
