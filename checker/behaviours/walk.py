@@ -309,9 +309,8 @@ def around(
     until = time.monotonic() + seconds
     trace = walk.trace(path)
     first = walk.state(path)
-    label = f"state {len(path.steps)}"
     came = label_of(trace, trace.steps[-1]) if trace.steps else "an initial state"
-    found = Around([Spot(0, label, came, mark="here")], [()], states=1)
+    found = Around([Spot(0, f"state {len(path.steps)}", came, mark="here")], [()], states=1)
     states = [first]
     known = {walk.row(first): 0}
     at = 0

@@ -123,7 +123,8 @@ def of_path(trace: Trace, around: Around | None = None) -> dict[str, Any]:
         step["ran"] = functions_of(ran)
     docs = docs_of(trace.steps) if trace.model is not None else {}
     for step, taken in zip(steps, trace.steps, strict=True):
-        step["doc"] = docs.get((taken.file, taken.line), "")
+        if doc := docs.get((taken.file, taken.line)):
+            step["doc"] = doc
     return {
         **(around.of(trace) if around else {}),
         "trace": to_dict(trace),

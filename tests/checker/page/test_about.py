@@ -92,5 +92,7 @@ def test_a_step_has_the_docstring_of_its_action() -> None:
 
     trace = run.traces["eventually_all_clients_get_pid"]
     told = docs_of(trace.steps)
-    assert [told.get((s.file, s.line), "") for s in trace.steps] == [s["doc"] for s in steps]
-    assert "TransactionCoordinator.handleInitProducerId." in {s["doc"] for s in steps}
+    assert [told.get((s.file, s.line), "") for s in trace.steps] == [
+        s.get("doc", "") for s in steps
+    ]
+    assert "TransactionCoordinator.handleInitProducerId." in {s.get("doc") for s in steps}
