@@ -1,4 +1,4 @@
-"""Random walks: many behaviours looked at quickly, none proved.
+"""Random walks: many behaviors looked at quickly, none proved.
 
 A simulation begins by running the spec. Where there is much to walk the rest is walked in compiled
 code that learns what the spec does (`checker.behaviours.learned_walks`); which walks there are, and

@@ -1,4 +1,4 @@
-"""Compares models: verdicts, counterexamples tried on the other, behaviours, states, cost."""
+"""Compares models: verdicts, counterexamples tried on the other, behaviors, states, cost."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Refinement:
-    """The inclusion of one spec's behaviours in another's; ``whole`` if all were looked at."""
+    """The inclusion of one spec's behaviors in another's; ``whole`` if all were looked at."""
 
     refusal: Refusal | None
     pairs: int

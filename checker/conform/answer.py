@@ -27,7 +27,7 @@ class Conformance:
 
     @property
     def conforms(self) -> bool:
-        """Return whether the whole log is a behaviour of the spec that violates nothing."""
+        """Return whether the whole log is a behavior of the spec that violates nothing."""
         return self.verdict == "conforms"
 
     def __bool__(self) -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Coverage:
-    """The counts of actions taken in the behaviours found, in how many runs each guard
+    """The counts of actions taken in the behaviors found, in how many runs each guard
     stopped an action somewhere on the way and each witness was met, and the states that were met,
     by content.
     """
@@ -31,7 +31,7 @@ class Coverage:
 
     @classmethod
     def of(cls, followed: Followed) -> Coverage:
-        """Return what one run showed, by the behaviour that was found for the events accepted."""
+        """Return what one run showed, by the behavior that was found for the events accepted."""
         model, steps = followed.model, followed.steps
         found = cls(1)
         numbers, names = followed.numbers(), model.action_names()

@@ -1,7 +1,7 @@
-"""Following a log depth first: one behaviour that it can be, without all the others.
+"""Following a log depth first: one behavior that it can be, without all the others.
 
 It goes on with the newest state that may be true, a logged step before a hidden one, and keeps
-nothing but where it was. What it finds is a behaviour that violates nothing; where it finds none,
+nothing but where it was. What it finds is a behavior that violates nothing; where it finds none,
 nothing is known yet, and the log is followed breadth first.
 """
 
@@ -25,7 +25,7 @@ class _Place:
 
 
 def go_deep(follower: Follower, most: int) -> bool:
-    """Look for a behaviour of the whole log; whether there is one is said only where it is found.
+    """Look for a behavior of the whole log; whether there is one is said only where it is found.
 
     It gives up after so many spots, and another for each event.
     """
@@ -72,7 +72,7 @@ def _next(follower: Follower, spot: Spot, hidden: int) -> Iterator[tuple[Spot, i
 
 
 def _keep(followed: Followed, way: list[_Place]) -> None:
-    """Put the behaviour into levels, as if nothing else had been possible."""
+    """Put the behavior into levels, as if nothing else had been possible."""
     levels = [Frontier({way[0].spot: None}, clean=Trail({way[0].spot: None}))]
     for place in way[1:]:
         assert place.link is not None

@@ -24,7 +24,7 @@ is known of the log's messages.
 Link = tuple[Spot, Step, "Event | None"]
 """Where a spot was reached from, by which step, and the event that it is (None: a hidden one)."""
 MANY = 10**18
-"""Behaviours are counted so far."""
+"""Behaviors are counted so far."""
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Limits:
     """``hidden`` steps at most between two events (None: any number), ``states`` at most in a level
     (a log that needs more is undecided). No hidden step changes a field that is ``watched``.
     ``told`` hears how far it is.
-    ``deep``: one behaviour is looked for first, depth first.
+    ``deep``: one behavior is looked for first, depth first.
     """
 
     hidden: int | None = None
@@ -45,11 +45,11 @@ class Limits:
 
 @dataclass(frozen=True)
 class Marks:
-    """Facts about the behaviours that lead to a spot, a bit each: of each property, whether
+    """Facts about the behaviors that lead to a spot, a bit each: of each property, whether
     one keeps it; whether one is ``clean``, violating nothing; whether one is ``there`` at all; and
     again of each property, whether one violates it.
 
-    Each bit says that there is a behaviour, so those of several ways are joined.
+    Each bit says that there is a behavior, so those of several ways are joined.
     """
 
     properties: int
@@ -74,11 +74,11 @@ class Marks:
         return kept | broken << self.properties + 2 if bits & self.there else kept
 
     def kept(self, bits: int, at: int) -> int:
-        """Return whether a behaviour keeps a property."""
+        """Return whether a behavior keeps a property."""
         return bits >> at & 1
 
     def violated(self, bits: int, at: int) -> int:
-        """Return whether a behaviour violates a property."""
+        """Return whether a behavior violates a property."""
         return bits >> self.properties + 2 + at & 1
 
 
@@ -116,7 +116,7 @@ class Trail:
 @dataclass(slots=True)
 class Frontier(Trail):
     """The possible states after so many events, and the ways there; ``clean`` says
-    the same of the behaviours that violate nothing. ``bits`` are those of `Marks`.
+    the same of the behaviors that violate nothing. ``bits`` are those of `Marks`.
     """
 
     clean: Trail = field(default_factory=Trail)
@@ -135,10 +135,10 @@ class Followed:
     """The result of following a log. ``levels`` are as many as events were accepted, and one.
 
     ``undecided`` says why it is not known further. ``broken`` names properties that are violated
-    in every behaviour that the log can be, with the number of events after which that is so;
-    ``spoiled`` those of which every behaviour violates one, not always the same.
-    ``endless``: hidden steps may go round, so behaviours are not counted. ``first``: one
-    behaviour was looked for, and no others, ``instead`` of so many states at a time; ``tried``: for
+    in every behavior that the log can be, with the number of events after which that is so;
+    ``spoiled`` those of which every behavior violates one, not always the same.
+    ``endless``: hidden steps may go round, so behaviors are not counted. ``first``: one
+    behavior was looked for, and no others, ``instead`` of so many states at a time; ``tried``: for
     one that was not found.
     """
 
@@ -171,16 +171,16 @@ class Followed:
 
     @property
     def conforms(self) -> bool:
-        """Return whether the whole log is a behaviour of the spec."""
+        """Return whether the whole log is a behavior of the spec."""
         return not self.undecided and self.accepted == self.order.length
 
     @property
-    def behaviours(self) -> int:
-        """Return how many behaviours the events accepted so far can be, `MANY` at most."""
+    def behaviors(self) -> int:
+        """Return how many behaviors the events accepted so far can be, `MANY` at most."""
         return min(MANY, sum(self.levels[-1].ways.get(spot, 0) for spot in self.levels[-1].came))
 
     def path(self) -> tuple[int, list[tuple[Step, Event | None]]]:
-        """Return a behaviour of the accepted events, one that violates nothing if there is:
+        """Return a behavior of the accepted events, one that violates nothing if there is:
         its initial state, its steps with their events.
         """
         first, links = self._links()
@@ -188,17 +188,17 @@ class Followed:
         return initials.index(first[1]), [(step, event) for _, step, event in links]
 
     def numbers(self, last: Spot | None = None) -> list[int]:
-        """Return the states of that behaviour, or of one to another spot of the last level."""
+        """Return the states of that behavior, or of one to another spot of the last level."""
         end, (_, links) = last or self._end(), self._links(last)
         return [*(before[1] for before, _, _ in links), end[1]]
 
     def _end(self) -> Spot:
-        """Return where the behaviour ends that is shown."""
+        """Return where the behavior ends that is shown."""
         last = self.levels[-1]
         return min(last.clean.came or last.came)
 
     def _links(self, last: Spot | None = None) -> tuple[Spot, list[Link]]:
-        """Return where that behaviour begins, and the links that it takes."""
+        """Return where that behavior begins, and the links that it takes."""
         clean = last is None and bool(self.levels[-1].clean.came)
         trails: list[Trail] = [level.clean if clean else level for level in self.levels]
         number, spot = len(trails) - 1, last or self._end()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from statewalk.dsl.view import Path
 
 _MOST_FITTING = 200_000
-_WIDE = 5_000  # states at a time from which on one behaviour is looked for, depth first
+_WIDE = 5_000  # states at a time from which on one behavior is looked for, depth first
 _MOST_COUNTED = 200_000
 _TELL = 1_000  # of them between words on how far it is
 
@@ -71,7 +71,7 @@ class Follower:
 
     def ends(self, states: int) -> bool:
         """Return whether so many states at a time are the end: there may be no more, or one
-        behaviour was found that the whole log can be. That is looked for with as much work as was
+        behavior was found that the whole log can be. That is looked for with as much work as was
         done, each time that there are four times as many.
         """
         followed, limits = self.followed, self.followed.limits
@@ -95,7 +95,7 @@ class Follower:
             at -= 1
 
     def note_broken(self, level: Frontier) -> None:
-        """Note the properties that no behaviour so far leaves unbroken, and where each behaviour
+        """Note the properties that no behavior so far leaves unbroken, and where each behavior
         violates some property those of which it may be one.
         """
         followed, marks, bits = self.followed, self.marks, 0
@@ -166,7 +166,7 @@ class Follower:
         return new
 
     def count(self, level: Frontier, edges: dict[Spot, set[Spot]]) -> None:
-        """Count the behaviours that lead to each spot; hidden steps in circles: endless."""
+        """Count the behaviors that lead to each spot; hidden steps in circles: endless."""
         most = self.followed.limits.hidden
         if most is not None:
             self.count_within(level, edges, most)

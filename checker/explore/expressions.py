@@ -41,7 +41,7 @@ class Expression:
         found = next((p for p in model.properties if p.name == text.strip()), None)
         self._property = None if found is None else found.whole
         if found is not None and found.of_kind.over in ("steps", "specs"):
-            why = "it is a property of steps or behaviours, not of states"
+            why = "it is a property of steps or behaviors, not of states"
             raise unreadable(text, why, "Ask for what is true in a state.")
         if found is not None:
             return

@@ -367,7 +367,7 @@ class Problem:
 
     @property
     def begins_anywhere(self) -> bool:
-        """Return whether every behaviour is a stem of it."""
+        """Return whether every behavior is a stem of it."""
         return self.turn is None and self.after is None
 
 

@@ -103,7 +103,7 @@ class NotTaken:
 
 @dataclass(frozen=True)
 class Lasso:
-    """An endless behaviour: from ``initial`` (of `Model.initial_states`) the stem, then the cycle.
+    """An endless behavior: from ``initial`` (of `Model.initial_states`) the stem, then the cycle.
 
     Without cycle steps it stutters for ever.
     """
@@ -123,7 +123,7 @@ class Lasso:
 class LivenessResult:
     """The liveness verdict of a graph on one property: a lasso where one violates it.
 
-    ``vacuous``: no behaviour could violate it, not even an unfair one. ``unsound``: no lasso was
+    ``vacuous``: no behavior could violate it, not even an unfair one. ``unsound``: no lasso was
     found, but the graph was cut. ``unfair``: no condition of fairness says that anything happens.
     """
 

@@ -1,6 +1,6 @@
-"""The places where a fair behaviour can stay for ever: fair components of a part of the graph.
+"""The places where a fair behavior can stay for ever: fair components of a part of the graph.
 
-A behaviour that stays in a set of states for ever and meets each of them again and again,
+A behavior that stays in a set of states for ever and meets each of them again and again,
 stuttering allowed, exists exactly on a set that is strongly connected (one state is). Among those,
 the fair ones are found by taking away what cannot be part of one, until nothing changes:
 

@@ -2,14 +2,14 @@
 
 Contract for an engine that builds a `StateGraph`
   1. The states are those the search keeps, numbered 0 to n-1 in any order; the order decides
-     nothing. Explored without symmetry and without a view: both merge behaviours.
+     nothing. Explored without symmetry and without a view: both merge behaviors.
   2. The transitions of state s are ``targets[offsets[s]:offsets[s+1]]``, in any order. Transitions
      from s to itself may be left out: a step that changes nothing is a stuttering step, which is
      always allowed and never counts for fairness (TLA+'s <A>_v). Two actions that lead from s to t
      are two transitions.
   3. A step to a state that a constraint refuses, or that a step constraint refuses, is kept with
      target `CUT`: its action is enabled, though nothing follows. Then every lasso that is found is
-     a behaviour of the spec, whatever was cut.
+     a behavior of the spec, whatever was cut.
   4. ``labels[e]`` indexes ``table``. A `Label` is the action, the ordinal of the step among the
      steps of that action in that state (lexicographic order of the choices, steps that change
      nothing included, disabled ones not), and the fair choices taken. An engine needs one label

@@ -29,7 +29,7 @@ INCOMPLETE = "SW503"
 
 ALLOW = "--allow-unsound takes the risk"
 _UNFAIR = (
-    "SW501 '{}' is a liveness property, but no action is fair: every behaviour may stop in any "
+    "SW501 '{}' is a liveness property, but no action is fair: every behavior may stop in any "
     'state. Say which actions must not wait for ever: @action(fair="weak").'
 )
 

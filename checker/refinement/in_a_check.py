@@ -91,7 +91,7 @@ class Refinements(Pass):
         for prop in left:
             both = _beside(prop, space, alone, found.engine)
             checked.compared[prop.name] = _names(checked, prop, both)
-            if _behaviours(checked, prop, both, lambda: _ended(given, limits, started)):
+            if _behaviors(checked, prop, both, lambda: _ended(given, limits, started)):
                 _in_the_end(checked, prop, both, checked.options)
             cut = space.graph.stopped is not None and found.stopped is None
             if cut and prop.name not in {**checked.findings, **checked.unchecked}:
@@ -128,7 +128,7 @@ def _ended(given: CheckOptions, limits: SearchOptions, started: float) -> str:
     return "" if stopped is None else ended_by(given, stopped, None)
 
 
-def _behaviours(found: Checked, prop: Property, both: _Beside, ended: Callable[[], str]) -> bool:
+def _behaviors(found: Checked, prop: Property, both: _Beside, ended: Callable[[], str]) -> bool:
     """Return whether all that is known to happen is what the other allows; notes what becomes of
     it.
     """
@@ -191,8 +191,8 @@ def _in_the_end(found: Checked, prop: Property, both: _Beside, options: CheckOpt
     elif told_apart:
         found.leave(
             prop.name,
-            f"SW505 liveness of {name} is not known: {told_apart[0]} tells apart states that look "
-            "the same here. Give what it looks at in the map, or leave it out with --no-liveness.",
+            f"SW505 liveness of {name} is not known: {told_apart[0]} depends on fields that the "
+            "map leaves out. Give them in the map, or leave liveness out with --no-liveness.",
         )
     elif any(r.unsound for r in results) and not options.allow_unsound:
         why = f"{INCOMPLETE}: no lasso that violates liveness of {name} was found; {ALLOW}"

@@ -1,4 +1,4 @@
-"""Liveness of an abstract model, checked on the behaviours of the concrete one.
+"""Liveness of an abstract model, checked on the behaviors of the concrete one.
 
 A liveness property of the other is decided on this model's graph, with this model's fairness. What
 its predicates say of a state is what they say of the other's states that look the same. So these
@@ -29,7 +29,7 @@ def decide(
 ) -> tuple[list[LivenessResult], list[str]]:
     """(what becomes of properties of the other, those that tell apart what is not seen).
 
-    Every behaviour of the space has to be one of the other's, which has the properties' truth.
+    Every behavior of the space has to be one of the other's, which has the properties' truth.
     Shapes: seen (n,), sights by state.
     """
     said = {prop.name: said_along(seen, seen_other, other, prop) for prop in properties}

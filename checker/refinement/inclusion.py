@@ -1,8 +1,8 @@
-"""Inclusion of one model's behaviours in another's, as far as both are compared.
+"""Inclusion of one model's behaviors in another's, as far as both are compared.
 
 A *match* of a way is the set of states that the other may be in, when it does what was seen. Steps
 that change nothing seen are left out on both sides (stuttering). A way of which the match is empty
-is none of the other's: breadth first, so the first is a shortest. Finite behaviours only.
+is none of the other's: breadth first, so the first is a shortest. Finite behaviors only.
 
 Source:  the subset construction (Rabin and Scott, Finite Automata and Their Decision Problems,
          1959), on the fly
@@ -172,7 +172,7 @@ def _followed(space: Space, seen: Ints, matches: _Matches, ended: Callable[[], s
 
 
 def followed(found: Inclusion) -> str:
-    """Return how far behaviours were followed until a limit, in words."""
+    """Return how far behaviors were followed until a limit, in words."""
     return f"{found.pairs:,} pairs of states were followed; {found.ended} ended it"
 
 

@@ -40,7 +40,7 @@ def conform_page(followed: Followed | str, width: int = 100, *, full: bool = Fal
     if verdict == "violated":
         _violated(page, followed)
     if followed.conforms:
-        page.add(("CONFORMS", "good"), f"  {log} of a behaviour of {followed.model.path}")
+        page.add(("CONFORMS", "good"), f"  {log} of a behavior of {followed.model.path}")
     elif followed.undecided:
         at = f"after {plural(followed.accepted, 'event')} of {number(followed.order.length)}"
         page.add(("UNDECIDED", "warn"), f"  {at}: {followed.undecided}")
@@ -56,22 +56,22 @@ def conform_page(followed: Followed | str, width: int = 100, *, full: bool = Fal
 
 
 def _violated(page: Page, followed: Followed) -> None:
-    """The properties that every behaviour of the accepted events violates."""
+    """The properties that every behavior of the accepted events violates."""
     for name, after in followed.broken.items():
         page.add((f"VIOLATED {name}", "bad"), f"  after {plural(after, 'event')}, whichever "
-                 "behaviour it was")  # fmt: skip
+                 "behavior it was")  # fmt: skip
     if followed.spoiled and not followed.broken:
         names, after = " or ".join(followed.spoiled), max(followed.spoiled.values())
         page.add((f"VIOLATED {names}", "bad"), f"  after {plural(after, 'event')}: one of them, "
-                 "whichever behaviour it was")  # fmt: skip
+                 "whichever behavior it was")  # fmt: skip
 
 
 def _advice(page: Page, followed: Followed) -> None:
     """Show the remedies for an undecided log."""
     if not followed.limits.deep and not followed.tried:
-        page.add("  try         --depth-first, which looks for one behaviour before all others")
+        page.add("  try         --depth-first, which looks for one behavior before all others")
     elif not followed.conforms:
-        page.add("  looked for  one behaviour, depth first: it was not found in as many states")
+        page.add("  looked for  one behavior, depth first: it was not found in as many states")
     if followed.hidden:
         names = sorted({action.name for action in followed.hidden})
         page.words(
@@ -129,20 +129,20 @@ def _figures(page: Page, followed: Followed) -> None:
     never = sorted({*names.values()} - set(fired))
     if never:
         page.flow(["  not shown   "], never)
-    ways = followed.behaviours
+    ways = followed.behaviors
     others = "more than 10^18" if ways >= MANY else number(ways - 1)
     if followed.endless:
         others = "endlessly many" if followed.limits.hidden is None else "more than are counted"
     if followed.undecided:
-        page.add("  behaviours  not known; the rest of the log was not followed")
+        page.add("  behaviors   not known; the rest of the log was not followed")
     elif followed.first:
         why = ""
         if followed.instead:
             why = f": of all, {number(followed.instead)} states at a time were possible"
-        page.add(f"  behaviours  this; no others were looked for{why}")
+        page.add(f"  behaviors   this; no others were looked for{why}")
     else:
         several = f"this and {others} other{'' if others == '1' else 's'}"
-        page.add(f"  behaviours  {several if ways > 1 or followed.endless else 'only this'}")
+        page.add(f"  behaviors   {several if ways > 1 or followed.endless else 'only this'}")
     if not followed.first:
         page.add(f"  states      {number(followed.widest)} at a time at most")
     if followed.hidden:
@@ -153,7 +153,7 @@ def _figures(page: Page, followed: Followed) -> None:
 
 
 def verdict_of(followed: Followed | str) -> str:
-    """Return conforms, violated, parts or undecided: a log that is no behaviour of the spec parts,
+    """Return conforms, violated, parts or undecided: a log that is no behavior of the spec parts,
     whatever its first events violate.
     """
     if isinstance(followed, str):
@@ -179,8 +179,8 @@ def as_json(spec: str, followed: Followed | str) -> dict[str, Any]:
         "violated_one_of": {} if followed.broken else dict(followed.spoiled),
         "states": followed.widest,
         "behaviours": None
-        if followed.undecided or followed.first or followed.endless or followed.behaviours >= MANY
-        else followed.behaviours,
+        if followed.undecided or followed.first or followed.endless or followed.behaviors >= MANY
+        else followed.behaviors,
     }
     if not followed.conforms and not followed.undecided:
         parting = parting_of(followed)

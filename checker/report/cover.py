@@ -74,7 +74,7 @@ def _why(reached: Reached) -> str:
     if reached.stopped:
         return f"not in the {plural(len(reached.parents), 'state')} looked at"
     return (
-        "no behaviour within the constraints meets it" if reached.cut else ("no behaviour meets it")
+        "no behavior within the constraints meets it" if reached.cut else ("no behavior meets it")
     )
 
 

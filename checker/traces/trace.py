@@ -422,7 +422,7 @@ def truths(model: Model, states: Sequence[State]) -> dict[str, Truth]:
     """
     found: dict[str, Truth] = {}
     for prop in model.properties:
-        if prop.of_kind.over == "specs":  # true of behaviours only
+        if prop.of_kind.over == "specs":  # true of behaviors only
             continue
         on_step = prop.of_kind.of_steps
         predicates = {prop.name: prop.whole}

@@ -17,7 +17,7 @@ SPEC = str(Path(__file__).with_name("spec.py"))
 
 
 def conforming(question: Question, runs: int) -> int:
-    """Return how many runs of the coordinator as it should be are behaviours of the spec."""
+    """Return how many runs of the coordinator as it should be are behaviors of the spec."""
     return sum(_asked(question, seed, "")[0] for seed in range(runs))
 
 

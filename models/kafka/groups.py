@@ -1,4 +1,4 @@
-"""Kafka transactions, part 3: reading, processing and writing in one transaction, and KIP-447.
+"""Kafka consumer groups in transactions: reading, processing and writing at once, and KIP-447.
 
 A worker of a consumer group reads a record, writes what comes of it, and sends the new offset of
 the group, all in one transaction. Between two workers the group moves the input; the old one may

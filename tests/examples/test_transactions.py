@@ -1,4 +1,4 @@
-"""The example's coordinator is a behaviour of its spec, and each of its bugs is not."""
+"""The example's coordinator is a behavior of its spec, and each of its bugs is not."""
 
 from __future__ import annotations
 

@@ -82,5 +82,5 @@ def live(spec: str, **constants: Any) -> dict[str, str]:
 
 
 def states_without_successor(graph: StateGraph) -> int:
-    """Return how many states end all behaviours that reach them (no step changes anything)."""
+    """Return how many states end all behaviors that reach them (no step changes anything)."""
     return int(np.count_nonzero(np.diff(graph.offsets) == 0))

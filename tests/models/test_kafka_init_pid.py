@@ -109,7 +109,7 @@ def test_with_the_two_defects_of_the_public_spec_its_counts_come_out(
     ("constants", "expected"),
     [(c(2, 2), 12), slow(c(3, 2), 108)],
 )
-def test_behaviours_end_in_as_many_states_as_derived(constants: Constants, expected: int) -> None:
+def test_behaviors_end_in_as_many_states_as_derived(constants: Constants, expected: int) -> None:
     _, graph = graph_of(SPEC, **constants)
 
     assert expected == states_without_successor(graph)

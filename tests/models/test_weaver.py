@@ -73,7 +73,7 @@ def test_a_way_that_never_was_needs_two_updates() -> None:
 
 # -- outcomes: in which orders shards have applied what they share ---------------------------------
 def outcomes(name: str) -> set[tuple[tuple[str, ...], ...]]:
-    """Return what shards have applied at the end, in all behaviours of a row."""
+    """Return what shards have applied at the end, in all behaviors of a row."""
     model = load(SPEC, configurations()[name].constants)
     seen = list(model.initial_states)
     known = {str(state) for state in seen}

@@ -1,4 +1,4 @@
-"""``statewalk conform``: is what a system logged a behaviour of its spec?"""
+"""``statewalk conform``: is what a system logged a behavior of its spec?"""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "conform",
         help="check logs of a system against its spec",
-        description="Ask whether the event log of a running system is a behaviour of a spec.",
+        description="Ask whether the event log of a running system is a behavior of a spec.",
         epilog="Exit codes: 0 it conforms, 1 it does not or an invariant is violated on the way, "
         "2 mistake, 3 not decided within the bounds.",
     )
@@ -66,7 +66,7 @@ def add_parser(subparsers: Any) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--depth-first", action="store_true",
-        help="look for one behaviour first, depth first; for all only where it finds none",
+        help="look for one behavior first, depth first; for all only where it finds none",
     )  # fmt: skip
     parser.add_argument(
         "--timeout", type=argument(read_seconds), metavar="TIME",
@@ -82,7 +82,7 @@ def add_parser(subparsers: Any) -> None:
     )  # fmt: skip
     parser.add_argument("--junit", metavar="FILE", help="write the answer as JUnit's XML")
     parser.add_argument("--json", action="store_true", help="print the answer as JSON")
-    parser.add_argument("--out", metavar="FILE", help="where to save the behaviour as a trace")
+    parser.add_argument("--out", metavar="FILE", help="where to save the behavior as a trace")
     parser.set_defaults(run=run)
 
 

@@ -42,7 +42,7 @@ def add_parser(subparsers: Any) -> None:
         "doctor",
         help="check this machine; compile kernels ahead",
         description="List what this machine has of what statewalk needs or can use, try the "
-        "engine, and print what to do about what is missing. Only --compile changes anything.",
+        "engine, and print what to do about what is missing. Only caches are written.",
         epilog="Exit codes: 0 all that is needed works, 2 something does not.",
     )
     parser.add_argument(
@@ -184,9 +184,12 @@ def _java() -> Finding:
 def _engine() -> Finding:
     """Return whether the native engine finds in a small model what the reference engine finds."""
     from statewalk.checker.api import check
+    from statewalk.checker.machine import ahead
     from statewalk.dsl.errors import StatewalkError
 
     started = time.monotonic()
+    if not ahead.are_kept():
+        streams.warn("Trying the engine. This compiles some of its kernels first, once.\n")
     try:
         plain = check(_TRIED, engine="reference")
         native = check(_TRIED, engine="native")

@@ -1,4 +1,4 @@
-"""The kernel of random walks: many behaviours, each with random numbers of its own.
+"""The kernel of random walks: many behaviors, each with random numbers of its own.
 
 Shapes are those of `checker.native.kernels.arrays`.
 """

@@ -84,7 +84,7 @@ def test_a_constraint_on_the_initial_state(tmp_path: Path) -> None:
     assert (0, False) == (replay(trace).step, replay(trace).reproduced)
 
 
-def test_a_behaviour_goes_on_from_its_last_state(tmp_path: Path) -> None:
+def test_a_behavior_goes_on_from_its_last_state(tmp_path: Path) -> None:
     lives = f"{LOOSE}@eventually\ndef ok() -> bool:\n    return net.x == 9\n"
     (tmp_path / "spec.py").write_text(SPEC + lives)
     check(tmp_path / "spec.py", out=tmp_path / "out")

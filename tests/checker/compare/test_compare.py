@@ -1,4 +1,4 @@
-"""Two models beside each other: what is said of verdicts, counterexamples, behaviours, states."""
+"""Two models beside each other: what is said of verdicts, counterexamples, behaviors, states."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def changed(log: list[dict[str, Any]], how: str, source: random.Random, model: A
 
 
 def enumerated(model: Any, log: list[dict[str, Any]], hidden: str) -> int:
-    """Return how many events there is a behaviour for: all states that can be, by their whole
+    """Return how many events there is a behavior for: all states that can be, by their whole
     content.
     """
 

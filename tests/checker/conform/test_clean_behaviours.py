@@ -1,5 +1,5 @@
-"""Behaviours that violate nothing, within so many hidden steps: generated graphs with steps
-that violate something, beside going through all behaviours.
+"""Behaviors that violate nothing, within so many hidden steps: generated graphs with steps
+that violate something, beside going through all behaviors.
 
 `LOGS=20000 pytest -m slow tests/checker/conform/test_clean_behaviours.py` looks at so many.
 """
@@ -70,7 +70,7 @@ class Graph:
         self.logged = [pair for pair in several if pair not in self.hidden]
         chance = random.choice([0.1, 0.3, 0.6])
         self.wrong = [{p for p in several if random.random() < chance} for _ in range(2)]
-        if random.random() < 0.3:  # each step violates one of them, so behaviours differ in which
+        if random.random() < 0.3:  # each step violates one of them, so behaviors differ in which
             self.wrong[1] = {*several} - self.wrong[0]
         self.bad = {random.randrange(1, n)} if random.random() < 0.3 else set()
 
@@ -104,7 +104,7 @@ class Graph:
     def followed(
         self, log: list[dict[str, Any]], most: int | None
     ) -> tuple[int, dict[Spot, int] | None]:
-        """(events accepted, how many behaviours end where, by what they violate; None: endless)"""
+        """(events accepted, how many behaviors end where, by what they violate; None: endless)"""
         spots: dict[Spot, int] = {(0, frozenset()): 1}
         endless = False
         for accepted, event in enumerate(log):
@@ -134,8 +134,8 @@ class Graph:
         return len(log), None if endless else spots
 
     def verdict(self, log: list[dict[str, Any]], most: int | None) -> tuple[str, set[str]]:
-        """The verdict, and what every behaviour violates."""
-        whole = 40 if most is None else most  # no clean behaviour needs more
+        """The verdict, and what every behavior violates."""
+        whole = 40 if most is None else most  # no clean behavior needs more
         accepted, spots = self.followed(log, whole)
         assert spots is not None
         if accepted < len(log):
@@ -145,7 +145,7 @@ class Graph:
 
 
 def look_at_shown(graph: Graph, followed: Followed, most: int | None, clean: bool) -> None:
-    """Look at the behaviour that is shown: one of the log, which violates nothing if one does."""
+    """Look at the behavior that is shown: one of the log, which violates nothing if one does."""
     _, steps = followed.path()
     numbers = followed.numbers()
     places = [next(iter(followed.content(n).values())) for n in numbers]
@@ -194,7 +194,7 @@ def agree(seed: int, folder: Path) -> Counter[str]:
     return told
 
 
-def test_generated_clean_behaviours(tmp_path: Path) -> None:
+def test_generated_clean_behaviors(tmp_path: Path) -> None:
     told = sum((agree(seed, tmp_path) for seed in range(20)), Counter[str]())
 
     assert {"conforms", "parts", "violated", "mixed"} == {word for word in told if told[word]}
@@ -202,7 +202,7 @@ def test_generated_clean_behaviours(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("block", range(10))
-def test_many_generated_clean_behaviours(block: int, tmp_path: Path) -> None:
+def test_many_generated_clean_behaviors(block: int, tmp_path: Path) -> None:
     share = -(-MANY // 10 // LOGS)
     first = 100 + block * share
     told = sum((agree(seed, tmp_path) for seed in range(first, first + share)), Counter[str]())
@@ -290,7 +290,7 @@ def test_the_trace_that_is_saved_violates_nothing(tmp_path: Path) -> None:
     assert ["C", "D", "B", "E", None] == [dict(step.arguments).get("to") for step in trace.steps]
 
 
-def test_each_behaviour_violates_something_else(tmp_path: Path) -> None:
+def test_each_behavior_violates_something_else(tmp_path: Path) -> None:
     (tmp_path / "spec.py").write_text(EITHER, encoding="utf-8")
     (tmp_path / "log.jsonl").write_text('{"action": "go"}\n', encoding="utf-8")
     found = conform(tmp_path / "spec.py", tmp_path / "log.jsonl")

@@ -236,7 +236,7 @@ def is_it(boxes: Boxes, event: dict[str, Any], before: State, move: Move) -> boo
 
 
 def expected(boxes: Boxes, log: list[dict[str, Any]], options: Options) -> tuple[str, int]:
-    """The verdict, and how many events were accepted: by all behaviours at a time."""
+    """The verdict, and how many events were accepted: by all behaviors at a time."""
     spots = {(s, boxes.broken(None, s)) for s in boxes.initial()}
     for accepted, event in enumerate(log):
         reached, level, left = set(spots), spots, options.most

@@ -173,7 +173,7 @@ def test_python_is_told_of_folders_and_takes_lists(tmp_path: Path) -> None:
     assert conform(SPEC, [tmp_path / "a"])
 
 
-def test_a_byte_order_mark_and_more_behaviours_than_can_be_written(
+def test_a_byte_order_mark_and_more_behaviors_than_can_be_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log = tmp_path / "log"
@@ -262,19 +262,19 @@ def test_an_answer_is_short(tmp_path: Path) -> None:
     assert len(repr(answer)) < 240
 
 
-def test_undecided_says_nothing_of_behaviours(tmp_path: Path) -> None:
+def test_undecided_says_nothing_of_behaviors(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text("{}\n{}\n", encoding="utf-8")
 
     answer = conform(SPEC, log, hidden="all", max_states=1)
 
     assert answer.verdict == "undecided"
-    assert "behaviours  not known" in answer.report
-    assert "--depth-first, which looks for one behaviour" in answer.report
+    assert "behaviors   not known" in answer.report
+    assert "--depth-first, which looks for one behavior" in answer.report
     assert "less that is hidden" in answer.report
 
 
-def test_one_behaviour_is_looked_for_where_too_much_can_be_true(
+def test_one_behavior_is_looked_for_where_too_much_can_be_true(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(follower, "_WIDE", 3)
@@ -288,7 +288,7 @@ def test_one_behaviour_is_looked_for_where_too_much_can_be_true(
     log.write_text('{}\n{"after": {"big": 4}}\n{"after": {"big": 4, "small": 4}}\n', "utf-8")
     answer = conform(SPEC, log, hidden="all", max_states=4)
     assert answer.verdict == "undecided"
-    assert "one behaviour, depth first: it was not found" in answer.report
+    assert "one behavior, depth first: it was not found" in answer.report
 
 
 def test_a_time_that_goes_back_orders_nothing(tmp_path: Path) -> None:

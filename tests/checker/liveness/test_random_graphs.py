@@ -1,6 +1,6 @@
 """Fair-cycle detection against an oracle that tries every cycle, on random small graphs.
 
-The oracle knows nothing of components. A behaviour that goes on for ever has a set of states it
+The oracle knows nothing of components. A behavior that goes on for ever has a set of states it
 meets again and again and a set of state pairs it crosses again and again; the pairs connect the
 states in both directions. The oracle goes through all such sets and asks of each, by the words of
 the definition, whether it is fair and whether it violates the property. What it cannot find is a
@@ -154,7 +154,7 @@ def closure(pairs: frozenset[Pair], starts: set[int], inside: set[int]) -> set[i
 
 
 def endless(pairs: frozenset[Pair]) -> Iterator[tuple[set[int], frozenset[Pair]]]:
-    """Every (states, pairs) that a behaviour can repeat for ever, single states aside."""
+    """Every (states, pairs) that a behavior can repeat for ever, single states aside."""
     for size in range(1, len(pairs) + 1):
         for some in combinations(sorted(pairs), size):
             crossed = frozenset(some)
@@ -178,7 +178,7 @@ def is_fair(case: Case, states: set[int], crossed: frozenset[Pair]) -> bool:
 def violates(
     case: Case, kind: PropertyKind, states: set[int], crossed: frozenset[Pair] = frozenset()
 ) -> bool:
-    """Return whether a behaviour that ends in these states and pairs can violate the property."""
+    """Return whether a behavior that ends in these states and pairs can violate the property."""
     everything, starts, pairs = set(range(case.n)), set(case.initial), case.pairs
     reached = closure(pairs, starts, everything)
     p, q = set(case.first), set(case.second)

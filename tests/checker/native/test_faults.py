@@ -128,7 +128,7 @@ def test_a_trace_that_the_spec_does_not_go(tmp_path: Path) -> None:
     assert error.message.startswith("Step 1 of the trace of small, C#0.go(by=1)")
 
 
-def test_a_property_that_is_not_about_behaviours(tmp_path: Path) -> None:
+def test_a_property_that_is_not_about_behaviors(tmp_path: Path) -> None:
     class Graph:
         def holds(self, name: str) -> Any:
             import numpy as np

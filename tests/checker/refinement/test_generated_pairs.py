@@ -202,7 +202,7 @@ def map_text(case: Case, random: Random) -> str:
 
 
 def refused(case: Case, one: Walk, other: Walk, *, fixed: bool) -> int | None:
-    """After how many steps of the one the other has no such behaviour; None where it always has."""
+    """After how many steps of the one the other has no such behavior; None where it always has."""
 
     def seen(walk: Walk, state: tuple[int, ...]) -> tuple[str, ...]:
         return case.seen(walk, state, fixed=fixed)

@@ -1,7 +1,7 @@
 """Refinement of generated specs, by small steps and in the end: against what is tried one by one.
 
 Both specs go from number to number by tables; the map and the other's property are tables too. Ways
-are written out as words (`test_inclusion`), endless behaviours tried one by one
+are written out as words (`test_inclusion`), endless behaviors tried one by one
 (`test_random_graphs`).
 """
 

@@ -1,4 +1,4 @@
-"""Inclusion of behaviours between graphs, against words written out one by one."""
+"""Inclusion of behaviors between graphs, against words written out one by one."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_a_step_where_not_all_is_known_is_not_sure() -> None:
 
 
 def test_hidden_choices_are_kept_apart_as_sets() -> None:
-    """After a, one of two hidden states goes to b, the other to c: both are behaviours."""
+    """After a, one of two hidden states goes to b, the other to c: both are behaviors."""
     one = space([(0, 1), (0, 2)], [0], 3)
     other = space([(0, 1), (0, 2), (1, 3), (2, 4)], [0], 5)
 

@@ -37,7 +37,7 @@ def write(domain: str) -> None:
     Path("remembers.fizz").write_text(remembers + "        last = key\n")
 
 
-def test_behaviours_are_not_compared(capsys: pytest.CaptureFixture[str]) -> None:
+def test_behaviors_are_not_compared(capsys: pytest.CaptureFixture[str]) -> None:
     write("")
     main(["compare", "plain.fizz", "remembers.fizz"])
 

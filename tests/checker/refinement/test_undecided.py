@@ -102,7 +102,7 @@ OPEN = {
         "require(self.h < 3); self.h += 1; self.v = min(self.h, 2)",
         "@eventually\ndef done() -> bool:\n    return a.h == 3\n",
         MAP,
-        "SW505 liveness of abs is not known: done tells apart states that look the same here.",
+        "SW505 liveness of abs is not known: done depends on fields that the map leaves out.",
     ),
     "liveness beyond a constraint": (
         "require(self.v < 1); self.v += 1",

@@ -1,4 +1,4 @@
-"""Scenarios meet what they say, and are behaviours of the spec that they are made from."""
+"""Scenarios meet what they say, and are behaviors of the spec that they are made from."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_what_cannot_be_met_is_said(spec: str, capsys: pytest.CaptureFixture[str
     assert main(["cover", spec]) == 1
     said = capsys.readouterr().out
     assert "NOT COVERED  2 of 3 actions · 1 of 1 witnesses" in said
-    assert "burn_out: no behaviour meets it" in said
+    assert "burn_out: no behavior meets it" in said
     assert "7 states, which are all" in said
 
     assert main(["cover", spec, "--max-depth", "3"]) == 3

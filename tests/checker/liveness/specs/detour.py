@@ -1,7 +1,7 @@
 """The fair cycle needs a detour.
 
 a, b, c on a triangle 0, 1, 2 with a shortcut 1 to 0. `visit` (1 to 2) is strong, so the shortcut
-alone is not fair: each fair behaviour passes 2 again and again. "Always eventually 2" holds;
+alone is not fair: each fair behavior passes 2 again and again. "Always eventually 2" holds;
 "eventually always below 2" fails, and its cycle 0, 1, 2, 0 takes three steps.
 """
 

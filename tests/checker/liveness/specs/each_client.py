@@ -1,6 +1,6 @@
 """Fairness is per role instance: each client fetches once.
 
-Weak: each client's own fetching is enabled until it happens. Unfair: the behaviour that stops at
+Weak: each client's own fetching is enabled until it happens. Unfair: the behavior that stops at
 once is a lasso without steps, for each client.
 """
 

@@ -1,6 +1,6 @@
 """A single step from 0 to 1, after which nothing is left to do.
 
-Unfair: the behaviour that never takes the step is allowed, so neither property holds; its lasso has
+Unfair: the behavior that never takes the step is allowed, so neither property holds; its lasso has
 no step at all. Weak: the step is enabled for ever until taken, so it is taken, and then x stays 1.
 """
 
