@@ -2,7 +2,7 @@
 
 A log names messages with ``sent`` and ``received``. If the spec has a network, the step of the one
 event puts a message in transit, and the step of the other has to choose that message. What a
-name stands for depends on the behaviour, so it is part of a spot.
+name stands for depends on the behavior, so it is part of a spot.
 """
 
 from __future__ import annotations

@@ -13,20 +13,20 @@ ENTERS: dict[str, str] = {
         "machine native refinement states traces verdict"
     ),
     "checker/commands": (
-        "Model dsl/caches dsl/fizz/convert dsl/words api behaviors compare contract diary engines "
+        "Model dsl/caches dsl/fizz/convert dsl/words api behaviours compare contract diary engines "
         "explore graph induction library machine page refinement report runnable "
         "spark/session states traces verdict"
     ),
     "checker/commands/behaviours": (
-        "Model api behaviors commands/arguments conform conforming contract "
+        "Model api behaviours commands/arguments conform conforming contract "
         "graph machine report scenarios traces verdict"
     ),
     "checker/commands/traces": (
-        "Model api behaviors commands/checking commands/elsewhere contract explore/expressions "
+        "Model api behaviours commands/checking commands/elsewhere contract explore/expressions "
         "library machine page report states/json traces verdict"
     ),
     "checker/compare": (
-        "Model dsl/values api behaviors contract library liveness machine refinement report "
+        "Model dsl/values api behaviours contract library liveness machine refinement report "
         "states traces verdict"
     ),
     "checker/conform": (
@@ -37,7 +37,7 @@ ENTERS: dict[str, str] = {
     "checker/disk": "dsl/errors dsl/files dsl/model contract machine native quick",
     "checker/engines": "Model dsl/source dsl/state dsl/values contract machine states symmetry",
     "checker/explore": (
-        "Model dsl/annotations dsl/binding dsl/state dsl/values behaviors contract engines "
+        "Model dsl/annotations dsl/binding dsl/state dsl/values behaviours contract engines "
         "machine page report states traces/trace verdict"
     ),
     "checker/graph": (
@@ -48,7 +48,7 @@ ENTERS: dict[str, str] = {
     "checker/history/collect": "history/errors history/formats machine",
     "checker/history/commands": (
         "Model dsl/binding dsl/library dsl/loader dsl/mutants dsl/operations dsl/state dsl/values "
-        "behaviors commands/arguments contract history/certify history/collect history/data "
+        "behaviours commands/arguments contract history/certify history/collect history/data "
         "history/decide history/errors history/explain history/formats history/objects library "
         "machine report states traces verdict"
     ),
@@ -80,13 +80,13 @@ ENTERS: dict[str, str] = {
         "native/kernels native/learn"
     ),
     "checker/page": (
-        "Model dsl/values behaviors compare contract machine report states traces verdict"
+        "Model dsl/values behaviours compare contract machine report states traces verdict"
     ),
     "checker/refinement": (
         "Model dsl/state dsl/values contract engines liveness states traces verdict"
     ),
     "checker/report": (
-        "Model dsl/values behaviors conform contract graph machine native scenarios states traces "
+        "Model dsl/values behaviours conform contract graph machine native scenarios states traces "
         "verdict"
     ),
     "checker/runnable": (
