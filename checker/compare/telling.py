@@ -5,6 +5,7 @@ What is told is told once, in `_told`, to one of the `sheets`.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -233,13 +234,14 @@ def _there(found: Sequence[Change]) -> str:
 
 
 def _apart(change: Change) -> str:
-    part = change.place.endswith("]")  # of a list or dict
+    if change.element or change.shifting:
+        value = fit(change.after if change.mark == "+" else change.before, _WIDTH)
+        whole = re.sub(r"\[\d+]$", "", change.place) if change.shifting else change.place
+        return f"{whole} {'also has' if change.mark == '+' else 'lacks'} {value}"
     if change.mark == "+":
-        value = fit(change.after, _WIDTH)
-        return f"{change.place} {f'is {value}, not absent' if part else f'has {value}'}"
+        return f"{change.place} is {fit(change.after, _WIDTH)}, not absent"
     if change.mark == "-":
-        value = fit(change.before, _WIDTH)
-        return f"{change.place} {f'is absent, not {value}' if part else f'lacks {value}'}"
+        return f"{change.place} is absent, not {fit(change.before, _WIDTH)}"
     path = first_difference(change.before, change.after)
     here, there = (fit(v, _WIDTH, path) for v in (change.before, change.after))
     return f"{change.place} is {there}, not {here}"

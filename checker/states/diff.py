@@ -42,7 +42,8 @@ Mark = Literal["+", "-", "~"]
 class Change:
     """One change. ``+`` has no ``before``, ``-`` no ``after``.
 
-    ``element`` tells that something was put into, or taken out of, what is at ``place``.
+    ``element`` tells that something was put into, or taken out of, what is at ``place``;
+    ``shifting`` that this was in a list, in which later elements have other places now.
     """
 
     mark: Mark
@@ -50,6 +51,7 @@ class Change:
     before: Any = ABSENT
     after: Any = ABSENT
     element: bool = False
+    shifting: bool = False
 
     def __str__(self) -> str:
         if self.mark == "~":
@@ -145,8 +147,10 @@ def _lists(place: str, a: FrozenList, b: FrozenList) -> Iterator[Change]:
             for offset in range(i2 - i):
                 yield from between(f"{place}[{j + offset}]", a[i + offset], b[j + offset])
         elif kind != "equal":
-            yield from (Change("-", f"{place}[{n}]", before=a[n]) for n in range(i, i2))
-            yield from (Change("+", f"{place}[{n}]", after=b[n]) for n in range(j, j2))
+            for n in range(i, i2):
+                yield Change("-", f"{place}[{n}]", before=a[n], shifting=True)
+            for n in range(j, j2):
+                yield Change("+", f"{place}[{n}]", after=b[n], shifting=True)
 
 
 def by_names(value: Any) -> bytes:
