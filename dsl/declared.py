@@ -33,17 +33,65 @@ def marks(function: object) -> list[Mark]:
     return found
 
 
-class LeadsTo:
+class Formula:
+    """A property of behaviors: an operator over predicates and formulas, see `dsl.words.formulas`.
+
+    ``inner`` says that it is a part of another one.
+    """
+
+    kind: PropertyKind = "formula"
+    inner = False
+
+    def __init__(self, operator: str, *parts: Any) -> None:
+        self.operator = operator
+        self.parts = parts
+        for part in parts:
+            if isinstance(part, Formula):
+                part.inner = True
+        if declaring:
+            declaring[-1].formulas.append(self)
+
+    def __and__(self, other: Any) -> Formula:
+        return Formula("and", self, other) if callable(other) else NotImplemented
+
+    def __rand__(self, other: Any) -> Formula:
+        return Formula("and", other, self) if callable(other) else NotImplemented
+
+    def __or__(self, other: Any) -> Formula:
+        return Formula("or", self, other) if callable(other) else NotImplemented
+
+    def __ror__(self, other: Any) -> Formula:
+        return Formula("or", other, self) if callable(other) else NotImplemented
+
+    def __invert__(self) -> Formula:
+        return Formula("not", self)
+
+    def __call__(self) -> bool:
+        raise TypeError(f"{self} is about behaviors: it is true of no state.")
+
+    def __bool__(self) -> bool:
+        raise TypeError("Combine formulas with &, | and ~, which and, or and not cannot do.")
+
+    @property
+    def predicates(self) -> list[Callable[..., bool]]:
+        """The predicates that it is made of, in the order of the text."""
+        return [f for part in self.parts for f in getattr(part, "predicates", [part])]
+
+    def __str__(self) -> str:
+        names = (str(p) if isinstance(p, Formula) else p.__name__ for p in self.parts)
+        return f"{self.operator}({', '.join(names)})"
+
+
+class LeadsTo(Formula):
     """A property of two predicates, see `leads_to` and `until`."""
 
     def __init__(
         self, kind: PropertyKind, premise: Callable[..., bool], conclusion: Callable[..., bool]
     ) -> None:
+        super().__init__(kind, premise, conclusion)
         self.kind = kind
         self.premise = premise
         self.conclusion = conclusion
-        if declaring:
-            declaring[-1].leads.append(self)
 
     def __call__(self) -> bool:
         """Return whether nothing is owed in this state."""
@@ -124,12 +172,12 @@ class Mutant:
 class Declared:
     """The declarations made by calls while a spec module runs.
 
-    ``marked``, ``leads`` and ``roles`` are what was made at all, wherever in the text; what of it
-    is found where a spec is read is in the tree.
+    ``marked``, ``formulas`` and ``roles`` are what was made at all, wherever in the text; what of
+    it is found where a spec is read is in the tree.
     """
 
     marked: list[Callable[..., object]] = field(default_factory=list)
-    leads: list[LeadsTo] = field(default_factory=list)
+    formulas: list[Formula] = field(default_factory=list)
     roles: list[Any] = field(default_factory=list)
     configurations: list[Configuration] = field(default_factory=list)
     options: dict[str, Any] = field(default_factory=dict)

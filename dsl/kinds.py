@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 PropertyKind = Literal[
     "always", "exists", "on_step", "eventually", "always_eventually", "eventually_always",
-    "always_eventually_on_step", "eventually_always_on_step", "leads_to", "until", "refines",
-    "deadlock", "assertion", "error",
+    "always_eventually_on_step", "eventually_always_on_step", "leads_to", "until", "formula",
+    "refines", "deadlock", "assertion", "error",
 ]  # fmt: skip
 Over = Literal["states", "steps", "behaviors", "specs", "anything"]
 
@@ -82,6 +82,7 @@ _ROWS = (
     ),
     Kind("leads_to", "behaviors", *_LIVE),
     Kind("until", "behaviors", *_LIVE, absent=False),
+    Kind("formula", "behaviors", *_LIVE, absent=False),
     Kind("refines", "specs", "refinement", "refinements"),
     Kind("deadlock", "states", "no deadlock"),
     Kind("assertion", "steps", "no failed assertion"),

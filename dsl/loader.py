@@ -14,7 +14,6 @@ from statewalk.dsl.assemble.build import (
     make_actions,
     make_fields,
     make_instances,
-    make_leads,
     make_pictures,
     make_property,
     named_choices,
@@ -23,6 +22,7 @@ from statewalk.dsl.assemble.build import (
     refuse_same_names_made,
 )
 from statewalk.dsl.assemble.coming import come_and_go
+from statewalk.dsl.assemble.formulas import make_formulas
 from statewalk.dsl.assemble.initial import InitialStates, crashes_of_roles
 from statewalk.dsl.binding import bound
 from statewalk.dsl.blocks.expand import expand_blocks
@@ -333,12 +333,12 @@ def _properties(
             elif kind is not None:
                 elements = split_property(lowering, function) if KINDS[kind].invariant else ()
                 found.append(make_property(function, kind, elements))
-    for name, lead, span in tree.leads:
-        if isinstance(lead, Refines):
+    for name, formula, span in tree.formulas:
+        if isinstance(formula, Refines):
             if not tree.loading.refined:
-                found.append(_refinement(tree, name, lead, span))
+                found.append(_refinement(tree, name, formula, span))
         else:
-            found += make_leads(tree, name, lead, span, mistakes)
+            found += make_formulas(tree, name, formula, span, mistakes)
     return found, bounds
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 from statewalk.dsl.binding import bound
 from statewalk.dsl.declared import Configuration, Fairness
@@ -22,6 +22,8 @@ from statewalk.dsl.view import Disabled, FairChoice, Path, State, View
 
 Dialect = Literal["python", "fizz"]
 """The language that a spec is written in; both become the same tree."""
+Term: TypeAlias = tuple[Any, ...]
+"""See `dsl.assemble.formulas`."""
 CONTINUED = " (continued)"  # ends the names of actions that go on with a suspended run
 
 
@@ -81,7 +83,9 @@ class Property(OfKind):
     """A property is the conjunction of its elements. ``whole`` evaluates it in one go, unsplit.
 
     Liveness kinds have no elements; ``whole`` is the predicate P, ``premise`` that of P leads to Q
-    (and of P until Q). ``refined`` is of kind refines: the other model, and what a state is there.
+    (and of P until Q). A ``formula`` is a term over its ``parts``, of kind always
+    where they are about states, of kind on_step where about steps. ``refined`` is of kind refines:
+    the other model, and what a state is there.
     """
 
     name: str
@@ -94,6 +98,18 @@ class Property(OfKind):
     refined: Refined | None = None
     source: Text | None = None
     premise_source: Text | None = None
+    parts: tuple[Property, ...] = ()
+    formula: Term = ()
+
+    @property
+    def units(self) -> tuple[Property, ...]:
+        """The properties whose predicates it is made of: its parts, or itself."""
+        return self.parts or (self,)
+
+    @property
+    def asks_steps(self) -> bool:
+        """Return whether a predicate of it is one of steps."""
+        return any(unit.of_kind.of_steps for unit in self.units)
 
 
 @dataclass(frozen=True)
@@ -287,7 +303,7 @@ class Model:
             return ran.label, ran.span
         bounds = (self.constraints, self.step_constraints, self.terminal, self.assumptions)
         groups = (self.properties, *bounds)
-        for prop in itertools.chain(*groups):
+        for prop in (unit for p in itertools.chain(*groups) for unit in (p, *p.parts)):
             parts = [prop.whole, prop.premise, *(e.holds for e in prop.elements)]
             if ran is not None and any(part is ran for part in parts):
                 return prop.name, prop.span

@@ -46,7 +46,6 @@ from statewalk.dsl.words.declare import (
     init,
     instances,
     interrupt,
-    leads_to,
     maybe,
     mutant,
     named,
@@ -63,6 +62,14 @@ from statewalk.dsl.words.declare import (
     terminal,
     threads,
     unreachable,
+)
+from statewalk.dsl.words.formulas import (
+    always_eventually,
+    eventually_always,
+    implies,
+    leads_to,
+    sometime,
+    throughout,
     until,
 )
 from statewalk.dsl.words.lookahead import enabled, next_steps
@@ -92,11 +99,12 @@ if TYPE_CHECKING:
 __all__ = [
     "Auxiliary", "Bag", "Clock", "Constant", "Disabled", "Ephemeral", "Expectation", "Fairness",
     "Flow", "Message", "Network", "Record", "Role", "State", "Timeout", "action", "always",
-    "any_of", "assume", "atomic", "config", "constraint", "crash", "crashes", "deadlock", "draw",
-    "enabled", "end", "eventually", "exists", "holds", "init", "instances", "interrupt",
-    "leads_to", "maybe", "mutant", "named", "next_steps", "old", "on_message", "on_step", "oneof",
-    "pairs", "parallel", "picture", "refines", "replace", "require", "serial", "symmetric_values",
-    "terminal", "threads", "unreachable", "until", "violates",
+    "always_eventually", "any_of", "assume", "atomic", "config", "constraint", "crash",
+    "crashes", "deadlock", "draw", "enabled", "end", "eventually", "eventually_always",
+    "exists", "holds", "implies", "init", "instances", "interrupt", "leads_to", "maybe",
+    "mutant", "named", "next_steps", "old", "on_message", "on_step", "oneof", "pairs",
+    "parallel", "picture", "refines", "replace", "require", "serial", "sometime",
+    "symmetric_values", "terminal", "threads", "throughout", "unreachable", "until", "violates",
 ]  # fmt: skip
 
 _CHECKING = {

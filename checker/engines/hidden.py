@@ -227,5 +227,6 @@ def _reader(model: Model, predicate: Callable[[], bool]) -> tuple[str, str]:
 
 
 def _predicates(prop: Property) -> Iterator[Callable[[], bool] | None]:
-    yield from (prop.whole, prop.premise)
+    for unit in prop.units:
+        yield from (unit.whole, unit.premise)
     yield from (element.holds for element in prop.elements)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from statewalk.checker.liveness.fair_cycles import (
     may_stutter,
     with_fairness,
 )
+from statewalk.checker.liveness.formulas import Following, following, truths
 from statewalk.checker.liveness.graph import Bools, Ints, Positions, StateGraph, step_at
 from statewalk.checker.liveness.kernels import run, spread
 from statewalk.dsl.errors import EngineError, SpecError
@@ -86,6 +87,8 @@ def shortest_lasso(
     """Return the shortest lasso that violates a property; whether anything could begin to
     violate it.
     """
+    if prop.formula:
+        return _shortest_of_formula(model, fair, demands, prop)
     graph = fair.graph
     shortest: LassoPath | None = None
     possible = False
@@ -109,6 +112,37 @@ def shortest_lasso(
         if lasso and (shortest is None or lasso.length < shortest.length):
             shortest = lasso
     return shortest, possible
+
+
+def _shortest_of_formula(
+    model: Model, fair: FairGraph, demands: Sequence[Demand], prop: Property
+) -> tuple[LassoPath | None, bool]:
+    """Return the same for a formula. An implication without a premise is violated by nothing."""
+    where = truths(model, fair.graph, prop)
+    found = [_first(follows) for follows in following(fair, demands, ("not", prop.formula), where)]
+    if shortest := min((p for p in found if p is not None), key=lambda p: p.length, default=None):
+        return shortest, True
+    if prop.formula[0] != "implies":
+        return None, True
+    unfair = replace(fair, conditions=(), takes=(), enabled=(), weak=(), strong=())
+    premises = following(unfair, demands, prop.formula[1], where)
+    return None, any(_first(follows) is not None for follows in premises)
+
+
+def _first(follows: Following) -> LassoPath | None:
+    """Return the canonical lasso of the behaviors that satisfy a formula, in the state graph."""
+    where, graph = demanded(follows.fair, follows.demands), follows.fair.graph
+    reach = stems(graph, Problem())
+    found = fair_components(where.fair, (reach.second != UNREACHED) & where.allowed, None)
+    path = find_lasso(graph, where.fair, Problem(), reach, found)
+    if path is None or follows.base is None:
+        return path
+    base, n = follows.base, follows.states
+
+    def back(edges: tuple[Edge, ...]) -> tuple[Edge, ...]:
+        return tuple(Edge(e.source % n, int(base[e.at])) for e in edges if base[e.at] >= 0)
+
+    return LassoPath(path.start % n, back(path.stem), back(path.cycle))
 
 
 def _lasso(model: Model, fair: FairGraph, path: LassoPath) -> Lasso:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import builtins
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, assert_never
 
 from statewalk.checker.contract.search import Step
+from statewalk.checker.liveness.terms import on_lasso
 from statewalk.checker.states.content import Content, content_of
 from statewalk.dsl.declared import Fairness, Promised
 from statewalk.dsl.kinds import PropertyKind
@@ -32,7 +33,7 @@ def predicates(properties: Iterable[Property]) -> dict[str, Callable[[], bool]]:
     Predicates of steps are not among them.
     """
     wanted: dict[str, Callable[[], bool]] = {}
-    for prop in (p for p in properties if not p.of_kind.of_steps):
+    for prop in _of_states(properties):
         wanted[prop.name] = prop.whole
         if prop.premise is not None:
             wanted[prop.name + PREMISE] = prop.premise
@@ -42,11 +43,16 @@ def predicates(properties: Iterable[Property]) -> dict[str, Callable[[], bool]]:
 def sources(properties: Iterable[Property]) -> dict[str, Text | None]:
     """Return the texts of these predicates, by the same names."""
     found: dict[str, Text | None] = {}
-    for prop in (p for p in properties if not p.of_kind.of_steps):
+    for prop in _of_states(properties):
         found[prop.name] = prop.source
         if prop.premise is not None:
             found[prop.name + PREMISE] = prop.premise_source
     return found
+
+
+def _of_states(properties: Iterable[Property]) -> Iterator[Property]:
+    """Yield the properties and parts of formulas with a predicate of states."""
+    return (unit for p in properties for unit in p.units if not unit.of_kind.of_steps)
 
 
 @dataclass(frozen=True)
@@ -190,17 +196,26 @@ def _is_true(
     truth: Mapping[str, Sequence[bool] | NDArray[Any]] | None,
 ) -> bool:
     """Return whether a lasso satisfies a property; ``path`` are its states, each once."""
-    if prop.of_kind.of_steps:
-        taken = [
-            bool(model.holds(prop.whole, PlainView(after), PlainView(before)))
-            for before, after in itertools.pairwise(states[loop:])
-            if not same_state(content_of(model, before), content_of(model, after))
-        ]
-        return any(taken) if prop.kind == "always_eventually_on_step" else all(taken)
     told = truth or {
         key: [bool(model.holds(predicate, PlainView(state))) for state in path]
         for key, predicate in predicates([prop]).items()
     }
+    taken = {
+        unit.name: [
+            bool(model.holds(unit.whole, PlainView(after), PlainView(before)))
+            for before, after in itertools.pairwise(states[loop:])
+            if not same_state(content_of(model, before), content_of(model, after))
+        ]
+        for unit in prop.units
+        if unit.of_kind.of_steps
+    }
+    if prop.formula:
+        parts = [taken.get(p.name) or list(told.get(p.name, ()))[: len(path)] for p in prop.parts]
+        steps = [n for n, part in enumerate(prop.parts) if part.of_kind.of_steps]
+        return on_lasso(prop.formula, parts, steps, len(path), loop)[0]
+    if prop.of_kind.of_steps:
+        some = prop.kind == "always_eventually_on_step"
+        return any(taken[prop.name]) if some else all(taken[prop.name])
     goal = list(told[prop.name])[: len(path)]
     premise = list(told.get(prop.name + PREMISE, [True] * len(path)))[: len(path)]
     return _satisfied(prop.kind, goal, premise, loop)

@@ -134,11 +134,11 @@ def demanded(fair: FairGraph, demands: Sequence[Demand]) -> Demanded:
         targets = np.where(cut, np.int32(CUT), graph.targets).astype(np.int32)
         fair = replace(fair, graph=replace(graph, targets=targets))
     for first in range(0, len(often), BITS):
-        fair = _with_word(fair, often[first : first + BITS])
+        fair = with_word(fair, often[first : first + BITS])
     return Demanded(fair, allowed)
 
 
-def _with_word(fair: FairGraph, often: Sequence[tuple[Bools, Bools]]) -> FairGraph:
+def with_word(fair: FairGraph, often: Sequence[tuple[Bools, Bools]]) -> FairGraph:
     """Return the graph with a word of conditions more; labels are told apart by what they take."""
     graph, width = fair.graph, len(fair.graph.table)
     enabled = np.zeros(graph.n, np.uint64)

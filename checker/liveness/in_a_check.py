@@ -92,7 +92,7 @@ def _watched(model: Model, left: Sequence[Property]) -> tuple[Property, ...]:
 
 def _need_rows(model: Model, left: Sequence[Property]) -> bool:
     """Return whether a predicate of steps has to be evaluated."""
-    return any(prop.of_kind.of_steps for prop in _watched(model, left))
+    return any(prop.asks_steps for prop in _watched(model, left))
 
 
 def decided(model: Model, options: CheckOptions, asked: SearchOptions) -> list[Property]:

@@ -242,7 +242,7 @@ def _not_of_states(model: Model, other: Model) -> str:
         for assumed in one.assumptions:
             return f"'{assumed.name}' of {one.name} is assumed, which is not asked of refinements"
     for asked in liveness_of(other):
-        if asked.of_kind.of_steps:
+        if asked.asks_steps:
             return f"'{asked.name}' of {other.name} is a property of steps"
     return ""
 

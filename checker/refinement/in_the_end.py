@@ -45,7 +45,7 @@ def said_along(
     """Return what the predicates of a property of the other say of states by what is seen of them;
     None where that does not decide it.
     """
-    if prop.of_kind.of_steps:
+    if prop.asks_steps:
         return None
     told = {}
     for key in predicates([prop]):

@@ -421,7 +421,7 @@ def truths(model: Model, states: Sequence[State]) -> dict[str, Truth]:
     what should come true in the end; its premise, if it has one, is listed apart.
     """
     found: dict[str, Truth] = {}
-    for prop in model.properties:
+    for prop in (unit for p in model.properties for unit in p.units):
         if prop.of_kind.over == "specs":  # true of behaviors only
             continue
         on_step = prop.of_kind.of_steps

@@ -310,7 +310,7 @@ def raised_in(model: Model, state: Any, before: Any) -> tuple[str, BaseException
         ("the terminal predicate", model.terminal),
     )
     for word, properties in kinds:
-        for prop in properties:
+        for prop in (unit for p in properties for unit in p.units):
             on_step = prop.of_kind.of_steps
             if on_step and before is None:
                 continue

@@ -203,7 +203,7 @@ def _plain(doc: str) -> str:
 def _said_of_aliases() -> dict[str, str]:
     """Return the texts that follow the definitions of type aliases, by name."""
     found = {}
-    for file in ("dsl/words/declare.py", "dsl/declared.py"):
+    for file in ("dsl/words/declare.py", "dsl/words/formulas.py", "dsl/declared.py"):
         body = ast.parse((ROOT / file).read_text(encoding="utf-8")).body
         for one, after in itertools.pairwise(body):
             if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name):

@@ -12,7 +12,7 @@ from typing import Any
 
 from statewalk.dsl.assemble.coming import come_and_go, coming, in_a_step, of_those_there
 from statewalk.dsl.blocks.read import flow_of, flow_option
-from statewalk.dsl.declared import BOUNDS, LeadsTo, property_name
+from statewalk.dsl.declared import BOUNDS, property_name
 from statewalk.dsl.errors import Mistakes, Span
 from statewalk.dsl.flows.run import Flows, slot_of
 from statewalk.dsl.kinds import ASSUMED, KIND_OF_MARKS, KINDS, PropertyKind
@@ -49,7 +49,7 @@ def refuse_same_names(tree: SpecTree, mistakes: Mistakes) -> None:
         for f in tree.functions
         if f.is_property and f.owner is None
     ]
-    for name, thing, span in chain(functions, tree.leads):
+    for name, thing, span in chain(functions, tree.formulas):
         if named.setdefault(name, thing) is not thing or name in BUILT_IN:
             _add_property(name, span, mistakes)
     known: set[str] = set()
@@ -105,7 +105,7 @@ def make_instances(
     doc = ast.get_docstring(function.node) or ""
     for values in itertools.product(*domains):
         shown = f"{name}({', '.join(map(repr, map(freeze, values)))})"
-        holds, roles = _given(function.function, values), coming(values)
+        holds, roles = given_to(function.function, values), coming(values)
         steps = KINDS[kind].over == "steps"
         holds = of_those_there(holds, roles, otherwise=KINDS[kind].absent, steps=steps)
         whole = checked(holds, shown, span)
@@ -125,31 +125,8 @@ def make_pictures(tree: SpecTree) -> Iterator[Picture]:
         yield Picture(name, function.function, function.span(), doc)
 
 
-def make_leads(
-    tree: SpecTree, name: str, lead: LeadsTo, span: Span, mistakes: Mistakes
-) -> Iterator[Property]:
-    """Yield the properties of ``leads_to(p, q)``, one for each combination of p's arguments."""
-    absent = KINDS[lead.kind].absent
-    known = {id(f.function): f for f in tree.functions}
-    first, second = known.get(id(lead.premise)), known.get(id(lead.conclusion))
-    domains = domains_of(tree, first, mistakes) if first else []
-    for values in itertools.product(*domains):
-        shown = f"{name}({', '.join(map(repr, map(freeze, values)))})" if values else name
-        given = values if second is not None and second.parameters() else ()
-        roles = coming(values)
-        # While one is not there leads_to owes nothing, until goes on.
-        cause = of_those_there(_given(lead.premise, values), roles, otherwise=not absent)
-        effect = of_those_there(_given(lead.conclusion, given), coming(given), otherwise=absent)
-        premise = checked(cause, shown, span)
-        plain = not roles and not coming(given)
-        yield Property(
-            shown, lead.kind, (), checked(effect, shown, span), premise, span,
-            source=Text(second, given) if plain and second is not None else None,
-            premise_source=Text(first, values) if plain and first is not None else None,
-        )  # fmt: skip
-
-
-def _given(function: Callable[..., bool], values: tuple[Any, ...]) -> Callable[[], bool]:
+def given_to(function: Callable[..., bool], values: tuple[Any, ...]) -> Callable[[], bool]:
+    """Return a predicate of these arguments."""
     return (lambda: function(*values)) if values else function
 
 

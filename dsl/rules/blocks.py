@@ -183,14 +183,13 @@ def check_marked(tree: SpecTree, effects: Effects, mistakes: Mistakes) -> None:
         if id(function) not in read and (at is None or at.line not in said):
             _add(tree, mistakes, function, at)
             said.add(at.line if at is not None else 0)
-    leads = {id(lead) for _, lead, _ in tree.leads}
-    for lead in tree.loading.declared.leads:
-        if id(lead) not in leads:
+    named = {id(formula) for _, formula, _ in tree.formulas}
+    for formula in tree.loading.declared.formulas:
+        if id(formula) not in named and not formula.inner:
             mistakes.add(
                 "SW108",
-                f"{lead.kind}({_name(lead.premise)}, {_name(lead.conclusion)}) has no name in the "
-                "body of a module, and would not be checked.",
-                help=f"Give each a name there: answered = {lead.kind}(...)",
+                f"{formula} has no name in the body of a module, and would not be checked.",
+                help=f"Give each a name there: answered = {formula.operator}(...)",
             )
     for role in tree.loading.declared.roles:
         if role not in tree.roles and role._instances:

@@ -50,7 +50,7 @@ def _roots(tree: SpecTree, effects: Effects) -> Iterator[tuple[str, bool, Functi
     """Yield what the checker calls, by name, and whether it decides which states there are. What
     nobody calls by name, such as the mapping of a refinement, counts as a property.
     """
-    led = {id(p): name for name, lead, _ in tree.leads for p in (lead.premise, lead.conclusion)}
+    led = {id(p): name for name, formula, _ in tree.formulas for p in formula.predicates}
     every = tree.functions
     marked = [f for f in every if f.marks or f.gives_way or id(f.function) in led]
     reached = {id(f) for root in marked for f in effects.reached_from(root)}

@@ -19,7 +19,7 @@ from types import FunctionType
 from typing import Any
 
 from statewalk.dsl.annotations import annotations_of
-from statewalk.dsl.declared import BOUNDS, LeadsTo, Mark, marks
+from statewalk.dsl.declared import BOUNDS, Formula, Mark, marks
 from statewalk.dsl.errors import Span
 from statewalk.dsl.kinds import PROPERTY_MARKS
 from statewalk.dsl.source.known_effects import attribute
@@ -119,7 +119,7 @@ class SpecTree:
     functions: list[Function] = field(default_factory=list)
     mutants: list[Function] = field(default_factory=list)
     instead: dict[ast.AST, list[ast.stmt]] = field(default_factory=dict)
-    leads: list[tuple[str, LeadsTo, Span]] = field(default_factory=list)
+    formulas: list[tuple[str, Formula, Span]] = field(default_factory=list)
 
     @property
     def classes(self) -> dict[str, type]:
@@ -132,8 +132,8 @@ class SpecTree:
 
     @property
     def led(self) -> list[Callable[..., bool]]:
-        """The functions that `leads_to` and `until` are about."""
-        return [p for _, lead, _ in self.leads for p in (lead.premise, lead.conclusion)]
+        """The predicates that formulas are made of."""
+        return [p for _, formula, _ in self.formulas for p in formula.predicates]
 
     def hints(self, cls: type) -> dict[str, Any]:
         """Return the types of a class's fields. Raises what evaluating them raises."""
@@ -175,8 +175,8 @@ def read_tree(loading: Loading) -> SpecTree:
             elif isinstance(node, ast.Assign | ast.AnnAssign):
                 target = node.targets[0] if isinstance(node, ast.Assign) else node.target
                 value = module.namespace.get(getattr(target, "id", ""))
-                if isinstance(target, ast.Name) and isinstance(value, LeadsTo):
-                    tree.leads.append((target.id, value, module.source.span(node)))
+                if isinstance(target, ast.Name) and isinstance(value, Formula):
+                    tree.formulas.append((target.id, value, module.source.span(node)))
     names = Counter(role.__name__ for role in tree.roles)
     tree.roles.sort(key=lambda role: names[role.__name__] == 1 or bool(role._instances))
     _read_other_classes(tree)

@@ -13,7 +13,7 @@ from itertools import product
 from operator import or_
 from typing import Any, TypeAlias
 
-from statewalk.dsl.declared import Configuration, Expectation, LeadsTo, declaring, property_name
+from statewalk.dsl.declared import Configuration, Expectation, Formula, declaring, property_name
 from statewalk.dsl.errors import Span, SpecError, StatewalkError, did_you_mean
 from statewalk.dsl.values.domains import ANYTHING, Domain, domain_of, meant_by
 from statewalk.dsl.values.stored import encode, freeze
@@ -270,12 +270,12 @@ def violates(
 
 
 def _name_of(given: Any, names: Mapping[str, Any]) -> str:
-    """Return the name of a property; of `leads_to` and its kin, that in the module that
+    """Return the name of a property; of a formula, that in the module that
     speaks of it.
     """
     if isinstance(given, str):
         return given
-    if isinstance(given, LeadsTo):
+    if isinstance(given, Formula):
         for name, value in names.items():
             if value is given:
                 return name

@@ -11,7 +11,6 @@ from statewalk.dsl.binding import before_the_step, binding
 from statewalk.dsl.declared import (
     FAIRNESSES,
     Fairness,
-    LeadsTo,
     Mark,
     Mutant,
     Refines,
@@ -19,7 +18,6 @@ from statewalk.dsl.declared import (
     marks,
 )
 from statewalk.dsl.errors import SpecError, did_you_mean
-from statewalk.dsl.kinds import PropertyKind
 from statewalk.dsl.state.detaching import forget
 from statewalk.dsl.state.refs import current_view, forbid_change
 from statewalk.dsl.state.roles import Role, no_value
@@ -200,26 +198,6 @@ def mutant(target: Any, /) -> Any:
     return declared
 
 
-def leads_to(cause: Callable[..., bool], effect: Callable[..., bool], /) -> LeadsTo:
-    """Declare that each state with the cause is followed by one with the effect.
-
-    ``served = leads_to(asked, answered)``. With parameters of role types it is a property for each
-    combination of instances.
-    """
-    return _of_two("leads_to", cause, effect)
-
-
-def until(first: Callable[..., bool], second: Callable[..., bool], /) -> LeadsTo:
-    """Declare that the first predicate holds up to a state with the second, and there is one."""
-    return _of_two("until", first, second)
-
-
-def _of_two(kind: PropertyKind, first: Callable[..., bool], second: Callable[..., bool]) -> LeadsTo:
-    a_function(f"The first of {kind}(...)", first)
-    a_function(f"The second of {kind}(...)", second)
-    return LeadsTo(kind, first, second)
-
-
 def refines(
     spec: str, /, *, by: Callable[[], Mapping[str, Any]] | None = None, **constants: object
 ) -> Refines:
@@ -336,7 +314,8 @@ def old(value: T, /) -> T:
         help = "Call it in a function written with def, without such a decorator."
         raise SpecError("SW121", said, why=why, help=help)
     if binding.view is not None:
-        help = "Call it in a property with @on_step. In an action, keep the value: before = self.x"
+        help = "Call it in a property with @on_step, or of a formula with on_step=True. In an "
+        help += "action, keep the value: before = self.x"
         raise SpecError("SW121", "old(...) is called outside a property of steps.", help=help)
     return value
 
