@@ -8,16 +8,20 @@ check (`checker.contract.search`, rule 3); another step is drawn in its place.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from statewalk.checker.behaviours.strategies import Uniform
 from statewalk.checker.contract.search import ASSERTION, DEADLOCK, NO_ERROR, Finding, Step
 from statewalk.checker.machine.places import Place
 from statewalk.checker.states.attempts import attempts
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
 
 if TYPE_CHECKING:
+    from statewalk.checker.behaviours.strategies import Strategy
     from statewalk.dsl.model import Model, Property
+    from statewalk.dsl.view import Path
 
 
 @dataclass
@@ -42,23 +46,30 @@ class Simulation:
 
 
 @dataclass(frozen=True)
-class _Move:
+class Move:
+    """A possible step: what it writes and where it leads, or what it raises."""
+
     step: Step
+    writes: Mapping[Path, Any]
     after: Any = None
     error: BaseException | None = None
 
 
 def walk_plainly(
-    model: Model, result: Simulation, number: int, depth: int, keep: bool = False
-) -> None:
+    model: Model, result: Simulation, number: int, depth: int, keep: bool = False,
+    strategy: Strategy | None = None,
+) -> None:  # fmt: skip
     """Walk up to ``depth`` steps, as the walk of that number; with ``keep`` its steps are kept."""
     chance = Chance.of_walk(result.seed, number)
     initial = chance.below(len(model.initial_states))
     walk = Walk(model, result, initial, dict(model.initial_states[initial]))
+    if strategy is not None:
+        strategy.begin(chance, result.longest or depth)
+        walk.strategy = strategy
     walk.to_its_end(chance, depth, keep)
 
 
-class _RaisedError(Exception):
+class RaisedError(Exception):
     """A property, constraint or terminal predicate raised; ``step`` where it is about a step."""
 
     def __init__(self, error: Exception, step: Step | None) -> None:
@@ -77,6 +88,7 @@ class Walk:
     state: Any
     steps: list[Step] = field(default_factory=list)
     met: set[str] = field(default_factory=set)
+    strategy: Strategy = field(default_factory=Uniform)
 
     def to_its_end(
         self, chance: Chance, depth: int, keep: bool = False, looked: bool = False
@@ -88,7 +100,7 @@ class Walk:
             going = looked or self.look()
             while going and len(self.steps) < depth:
                 going = self.go_on(chance)
-        except _RaisedError as raised:
+        except RaisedError as raised:
             result.findings[NO_ERROR] = Finding(
                 NO_ERROR, "error", self.initial, tuple(self.steps), raised.step, raised.error
             )
@@ -100,11 +112,9 @@ class Walk:
     def go_on(self, chance: Chance) -> bool:
         """Take a random step that no constraint refuses; whether the walk can go on."""
         moves, before = self.moves(), self.state
-        stuck = all(self.model.actions[move.step.action].fault for move in moves)
-        if stuck and self.model.check_deadlock and not self.any_holds(self.model.terminal):
-            self.find(DEADLOCK, "deadlock")
+        self.find_deadlock(moves)
         while moves and not self.result.findings:
-            if self.take(moves.pop(chance.below(len(moves)))):
+            if self.take(moves.pop(self.strategy.pick(moves, chance))):
                 return True
             if not self.result.findings:
                 self.steps.pop()
@@ -112,7 +122,13 @@ class Walk:
         self.result.ended += not self.result.findings or DEADLOCK in self.result.findings
         return False
 
-    def take(self, move: _Move) -> bool:
+    def find_deadlock(self, moves: list[Move]) -> None:
+        """Note a deadlock where these are all possible steps, and it is one."""
+        stuck = all(self.model.actions[move.step.action].fault for move in moves)
+        if stuck and self.model.check_deadlock and not self.any_holds(self.model.terminal):
+            self.find(DEADLOCK, "deadlock")
+
+    def take(self, move: Move) -> bool:
         """Take a step and judge it; whether the walk can go on from there."""
         self.result.steps += 1
         if move.error is not None:
@@ -129,7 +145,7 @@ class Walk:
         self.state = move.after
         return self.look() and kept
 
-    def find(self, name: str, kind: str, move: _Move | None = None) -> None:
+    def find(self, name: str, kind: str, move: Move | None = None) -> None:
         """Note what is wrong here, or with a step from here."""
         step, error = (move.step, move.error) if move is not None else (None, None)
         self.result.findings[name] = Finding(
@@ -147,9 +163,7 @@ class Walk:
                     self.find(prop.name, prop.kind)
         return self.keep(self.model.constraints, self.state) and not self.result.findings
 
-    def keep(
-        self, constraints: tuple[Property, ...], state: Any, move: _Move | None = None
-    ) -> bool:
+    def keep(self, constraints: tuple[Property, ...], state: Any, move: Move | None = None) -> bool:
         """Return whether constraints keep a state, or the step there; what one refuses is
         counted.
         """
@@ -157,28 +171,31 @@ class Walk:
         self.result.cut.update([refusing] if refusing is not None else [])
         return refusing is None
 
-    def moves(self) -> list[_Move]:
-        """Return every possible step, in the order of actions and choices."""
+    def moves(self, only: int | None = None) -> list[Move]:
+        """Return every possible step, or those of one action, in the order of choices."""
         return [
-            _Move(
+            Move(
                 Step(action.index, attempt.choices),
+                attempt.writes,
                 None if attempt.error else apply_writes(self.state, attempt.writes),
                 attempt.error,
             )
-            for action in self.model.actions
+            for action in (
+                self.model.actions if only is None else self.model.actions[only : only + 1]
+            )
             for attempt in attempts(self.model, action, self.state)
         ]
 
     def any_holds(self, properties: tuple[Property, ...]) -> bool:
         return any(self.holds(p, self.state) for p in properties)
 
-    def holds(self, prop: Property, state: Any, move: _Move | None = None) -> bool:
-        """Return the truth of a property in a state, or of the step there. Raises _RaisedError."""
+    def holds(self, prop: Property, state: Any, move: Move | None = None) -> bool:
+        """Return the truth of a property in a state, or of the step there. Raises RaisedError."""
         before = PlainView(self.state) if move is not None else None
         try:
             return self.model.holds(prop.whole, PlainView(state), before)
         except Exception as error:
-            raise _RaisedError(error, move.step if move is not None else None) from error
+            raise RaisedError(error, move.step if move is not None else None) from error
 
 
 _WORD = (1 << 64) - 1

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 from statewalk.checker.behaviours.random_walk import Simulation, walk_plainly
+from statewalk.checker.behaviours.strategies import BUG_DEPTH, Name, strategy_of
 from statewalk.checker.machine.extras import is_there
 from statewalk.checker.machine.watch import CutShort, Watchdog, interruptible
 
@@ -30,17 +31,22 @@ def simulate(
     seed: int = 0,
     keep: bool = False,
     way: Way = "auto",
+    strategy: Name = "uniform",
+    bug_depth: int = BUG_DEPTH,
     interrupted: Callable[[], bool] = lambda: False,
 ) -> Simulation:
     """Walk ``runs`` times, up to ``depth`` steps each, or as many as the spec's own bound allows;
     stops at the end of a walk that found a violation.
 
     Equal seeds give equal walks, whichever ``way`` they are walked. With ``keep`` the steps of
-    those that met no violation are kept.
+    those that met no violation are kept. ``bug_depth`` is for the strategy pct. Walks of other
+    strategies than uniform are walked plainly.
     """
     result = Simulation(seed)
     if model.max_depth is not None:  # levels: the last one is not expanded
         depth = min(depth, model.max_depth - 1)
+    chosen = None if strategy == "uniform" else strategy_of(strategy, model.actions, bug_depth)
+    way = "plain" if chosen else way
     began = time.process_time()
     with Watchdog():
         try:
@@ -48,7 +54,7 @@ def simulate(
                 if way == "learned" or (way == "auto" and _is_long(began) and is_there("numba")):
                     _walk_learned(model, result, runs, depth, keep, interrupted)
                     break
-                walk_plainly(model, result, result.runs, depth, keep)
+                walk_plainly(model, result, result.runs, depth, keep, chosen)
         except CutShort as cut:
             result.running = cut.place
     model.look_outside()

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from statewalk.checker.behaviours.strategies import BUG_DEPTH, NAMES
 from statewalk.checker.commands.arguments import add_settings, argument
 from statewalk.checker.commands.behaviours.cover import add_files
 from statewalk.checker.contract.options import read_count
@@ -43,6 +44,13 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--seed", type=int, default=0, metavar="S", help="equal seeds, equal walks (0)"
     )
+    parser.add_argument(
+        "--strategy", choices=NAMES, default="uniform", help="how steps are chosen (uniform)"
+    )
+    parser.add_argument(
+        "--bug-depth", type=argument(read_count), default=BUG_DEPTH, metavar="D",
+        help=f"with pct: how many steps have to come in a certain order ({BUG_DEPTH})",
+    )  # fmt: skip
     parser.add_argument("--out", metavar="FILE", help="where to save the trace of a violation")
     add_files(parser)
     parser.set_defaults(run=run)
@@ -66,6 +74,8 @@ def run(arguments: argparse.Namespace) -> int:
             seed=arguments.seed,
             keep=bool(arguments.events or arguments.pytest),
             interrupted=asked,
+            strategy=arguments.strategy,
+            bug_depth=arguments.bug_depth,
         )
         written, ended = _write(model, found, arguments, asked)
     page = Page(streams.width())
@@ -86,6 +96,9 @@ def run(arguments: argparse.Namespace) -> int:
     if ended:
         page.add(("  ended       ", "warn"), f"before all were written: {ended}")
     settings = "".join(f" --set {shlex.quote(text)}" for text in arguments.settings)
+    other = arguments.strategy != "uniform"
+    settings += f" --strategy {arguments.strategy}" if other else ""
+    settings += f" --bug-depth {arguments.bug_depth}" if arguments.strategy == "pct" else ""
     config = f" --config {shlex.quote(arguments.config)}" if arguments.config else ""
     page.add(
         f"  again       statewalk simulate {shlex.quote(arguments.spec)}{settings}{config} "
@@ -128,14 +141,17 @@ def _write(
 
 def _finding(page: Page, model: Model, found: Simulation, out: str | None) -> str:
     """Say what the last walk met, as a check does; its kind."""
+    from statewalk.checker.behaviours.shrink import shrunk
     from statewalk.checker.contract.search import NO_ERROR
     from statewalk.checker.report.check import show_failure, show_violation
+    from statewalk.checker.report.page import plural
     from statewalk.checker.traces.trace import build
     from statewalk.checker.verdict.conclude import violation_of
     from statewalk.checker.verdict.evidence import failure_of
     from statewalk.checker.verdict.run import PropertyResult, Result
 
     first = min(found.findings.values(), key=lambda f: (f.kind != "error", f.length, f.property))
+    met, first = first, shrunk(model, first)
     trace = build(model, first)
     if out:
         from statewalk.checker.traces.file import save_trace
@@ -147,9 +163,11 @@ def _finding(page: Page, model: Model, found: Simulation, out: str | None) -> st
         show_failure(page, result, failure_of(model, first, trace))
     else:
         show_violation(page, result, violation_of(model, first, trace), shortest=False)
+    shorter = f" after {plural(met.length, 'step')}, shrunk" if first is not met else ""
     page.blank()
     page.add(
-        f"  met in walk {found.runs:,}; there may be shorter ways (statewalk check finds them)"
+        f"  met in walk {found.runs:,}{shorter}; there may be shorter ways (statewalk check finds "
+        "them)"
     )
     return first.kind
 
