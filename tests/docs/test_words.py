@@ -42,6 +42,11 @@ hold home how html identity imported indent inlined inner inside
 item job json keep kernel kind label last late later
 learn least leave library listed lock log longest look loop lost made manifest many mask may mean
 meaning
+fizz flag follow followed following forget fps frame free full given has head held here high hint
+hold home how html identity imported indent inlined inner inside
+item job json keep kernel kind label last late later
+learn least leave library listed lock log longest look loop lost made manifest many mask may mean
+meaning
 meant merged met mine missed more most move native near needed noted nothing now number offset old
 once one opened other ours out outside over own owner page pair parameter parent part path placed
 plain pool position possible printable priority progress proof prop properties put python question
