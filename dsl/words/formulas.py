@@ -32,9 +32,10 @@ def until(first: Part, second: Part, /) -> Formula:
 
 
 def _of_two(kind: PropertyKind, first: Part, second: Part) -> Formula:
-    _parts(kind, first, second)
     if isinstance(first, Formula) or isinstance(second, Formula):
-        return Formula(kind, first, second)
+        return _made(kind, first, second)
+    a_function(f"The first of {kind}(...)", first)
+    a_function(f"The second of {kind}(...)", second)
     return LeadsTo(kind, first, second)
 
 
