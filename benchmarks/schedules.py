@@ -24,7 +24,7 @@ from statewalk.checker.behaviours.strategies import NAMES  # noqa: E402
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("specs", nargs="*", metavar="SPEC")
     parser.add_argument("--seeds", type=int, default=11)
     parser.add_argument("--most", type=int, default=2000)

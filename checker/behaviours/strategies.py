@@ -46,6 +46,7 @@ class Strategy(Protocol):
 
     def pick(self, moves: Sequence[Move], chance: Chance) -> int:
         """Return the place of the next step among the possible ones, of which there is one."""
+        ...
 
 
 class Uniform:

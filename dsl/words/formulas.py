@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from statewalk.dsl.declared import Formula, LeadsTo, marks
+from statewalk.dsl.declared import Formula, LeadsTo, marks, property_name
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.kinds import KIND_OF_MARKS, KINDS, PropertyKind
 from statewalk.dsl.words.declare import a_function, a_truth
@@ -99,7 +99,7 @@ def _parts(operator: str, *parts: Any) -> None:
             a_function(f"The {where} of {operator}(...)", part)
         kind = KIND_OF_MARKS.get(tuple(mark.kind for mark in marks(part)))
         if kind and KINDS[kind].liveness:
-            said = f"'{part.__name__}' in {operator}(...) is a liveness property itself."
+            said = f"'{property_name(part)}' in {operator}(...) is a liveness property itself."
             help = f"Write {kind.removesuffix('_on_step')}(p) for a predicate p without decorators."
             if kind == "eventually":
                 help = help.replace("eventually(p)", "sometime(p)")
