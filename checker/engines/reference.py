@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
 
@@ -220,6 +220,10 @@ class Search:
         for outcome in self.outcomes(action, source, state):
             yield self.layout.changed(source.row, outcome.writes), outcome.choices, outcome
 
+    def possible(self, source: Entry) -> Sequence[Action]:
+        """Return the actions to try in a state, in their order."""
+        return self.model.actions
+
     def expand(self, source: Entry, following: dict[Row, Entry], outside: dict[Row, Entry]) -> None:
         """All steps from one state; new states go to ``following`` (or ``outside`` the
         constraints).
@@ -227,7 +231,7 @@ class Search:
         state = self.state_of(source)
         stuck = True
         taken = [] if self.steps is None else self.steps.taken.setdefault(source.row, [])
-        for action in self.model.actions:
+        for action in self.possible(source):
             for ordinal, (row, choices, how) in enumerate(self.targets(action, source, state)):
                 stuck = stuck and action.fault
                 self.generated += 1

@@ -43,6 +43,7 @@ ENGINES: dict[str, EngineEntry] = {
             memory=True,
         ),
         EngineEntry("reference", "statewalk.checker.engines.reference", compares_states=True),
+        EngineEntry("replaying", "statewalk.checker.replaying", compares_states=True),
         EngineEntry("spark", "statewalk.checker.spark", ("pyspark",)),
     )
 }
@@ -50,18 +51,15 @@ NAMES = ("auto", *ENGINES)
 
 
 def choose(name: str, model: Model, options: SearchOptions) -> tuple[EngineEntry, Engine]:
-    """Return the engine to search with; ``auto`` takes the first of the table's that is able,
-    which begins in plain Python.
+    """Return the engine to search with; ``auto`` takes the native one, which begins in plain
+    Python, and the one that replays where nothing can be compiled.
 
     Raises:  RunError[SW307] for an engine that is not known, not there, or not able.
     """
     if name == "auto":
         if not unable(ENGINES["native"], model, options):
             return ENGINES["native"], SmallFirst(load_engine(ENGINES["native"]))
-        if not unable(ENGINES["reference"], model, options):
-            return ENGINES["reference"], load_engine(ENGINES["reference"])
-        reason = unable(ENGINES["reference"], model, options)
-        raise RunError("SW307", f"No engine can do this: {reason}.")
+        return ENGINES["replaying"], load_engine(ENGINES["replaying"])
     if name not in ENGINES:
         raise RunError("SW307", f"There is no engine {name}. {did_you_mean(name, NAMES)}")
     entry = ENGINES[name]

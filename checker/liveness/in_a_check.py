@@ -205,10 +205,11 @@ def graph_of(
     rows: bool = False,
 ) -> StateGraph:
     """Return the state graph: natively, unless the reference is asked for or only it can."""
+    from statewalk.checker.engines.table import ENGINES, unable
     from statewalk.checker.liveness.explore import build
 
     graph = None
-    if engine != "reference":
+    if engine != "reference" and not unable(ENGINES["native"], model, limits):
         from statewalk.checker.liveness.collect import collect
 
         graph = collect(model, limits, properties, rows=rows)

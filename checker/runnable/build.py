@@ -27,7 +27,13 @@ CORE = "pydantic_core"
 _PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
 _PURE = ("lark", "pydantic", "annotated-types", "typing-extensions", "typing-inspection", "PyYAML",
          "platformdirs")  # fmt: skip
-_LEFT_OUT = ("disk", "graph", "history", "native", "spark")  # of the checker: they need a compiler
+_LEFT_OUT = ("disk", "graph", "history", "native", "spark")  # of the checker: they need a compiler,
+_LEARNING = (
+    "native/__init__.py",
+    "native/kernels/__init__.py",
+    "native/kernels/arrays.py",
+    "native/learn",
+)  # but for these
 _FOLDER = "runnable"
 _ASSETS = Path(__file__).parent / "assets"
 _OURS = ("engine", "editor", "cells", "playground")
@@ -85,7 +91,7 @@ class Runnable:
         """Return the body of the playground's page."""
         return (
             "<h1>Playground</h1><p>Write a spec, or begin with one, and check it here: Python runs "
-            "in your browser, and nothing that you write is sent anywhere. It checks some hundred "
+            "in your browser, and nothing that you write is sent anywhere. It checks a thousand "
             'states a second; <a href="README.html">installed</a>, statewalk checks a million.'
             '</p><div id="playground"></div>'
             "<noscript>This page needs its scripts.</noscript>"
@@ -190,13 +196,14 @@ def _package() -> Iterator[tuple[str, bytes]]:
     top = Path(str(files("statewalk")))
     for name in ("__init__.py", "__main__.py"):
         yield f"statewalk/{name}", (top / name).read_bytes()
-    left = tuple(f"checker/{name}" for name in _LEFT_OUT)
+    left = (*(f"checker/{name}/" for name in _LEFT_OUT), "checker/pages/")
+    kept = tuple(f"checker/{name}" for name in _LEARNING)
     for part in ("dsl", "checker", "models"):
         for file in sorted((top / part).resolve().rglob("*")):
             name = f"{part}/{file.relative_to((top / part).resolve()).as_posix()}"
             if "__pycache__" in name or not file.is_file() or file.suffix in (".nbi", ".nbc"):
                 continue
-            if not name.startswith((*(f"{one}/" for one in left), "checker/pages/")):
+            if not name.startswith(left) or name.startswith(kept):
                 yield f"statewalk/{name}", file.read_bytes()
     arrays = Path(__file__).parent / "arrays"
     for file in sorted(arrays.rglob("*.py")):

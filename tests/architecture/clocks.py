@@ -54,6 +54,7 @@ MAY_READ_A_CLOCK = {
     "checker/native/search.py": PROGRESS,
     "checker/native/state.py": LIMIT,
     "checker/quick.py": LIMIT,
+    "checker/replaying.py": LIMIT,
     "checker/refinement/in_a_check.py": LIMIT,
     "checker/report/progress.py": PROGRESS,
     "checker/scenarios/make.py": LIMIT,

@@ -35,6 +35,11 @@ ENGINES: dict[str, tuple[str, ...]] = {
     "statewalk.checker.quick": (
         "statewalk.checker.engines.reference",
         "statewalk.checker.native",
+        "statewalk.checker.replaying",
+    ),
+    "statewalk.checker.replaying": (
+        "statewalk.checker.engines.reference",
+        "statewalk.checker.native",
     ),
     "statewalk.checker.spark": ("statewalk.checker.native",),
 }

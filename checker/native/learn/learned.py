@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 
 from statewalk.checker.engines.layout import Layout, Slot
-from statewalk.checker.native.kernels import expand as kernels
-from statewalk.checker.native.kernels import tables
 from statewalk.checker.native.kernels.arrays import (
     BASE,
     CALL,
@@ -119,6 +117,8 @@ class Learned(Effects):
             child: int = self.edges.flat[fields[at + BASE] + value]
             return child
         if fields[at + KIND] & 1:
+            from statewalk.checker.native.kernels import tables
+
             return int(tables.hashed_child(self.hash_keys, self.hash_children, node, value))
         return MISSING
 
@@ -151,6 +151,8 @@ class Learned(Effects):
         record[BASE], record[CAPACITY] = first, capacity
 
     def _put_hashed(self, node: int, value: int, child: int) -> None:
+        from statewalk.checker.native.kernels import tables
+
         if 2 * self.n_hashed >= len(self.hash_keys):
             keys, children = self.hash_keys, self.hash_children
             self.hash_keys = np.zeros(2 * len(keys), np.uint64)
@@ -244,6 +246,8 @@ class Learned(Effects):
         """
         if self.call_roots.flat[call.number] == MISSING:
             return -1
+        from statewalk.checker.native.kernels import expand as kernels
+
         if row is not self._row:
             self._row, self._row_array = row, np.array(row, np.int64)
         result = kernels.call_result(self._row_array, call.number, self.tries(), self._scratch)

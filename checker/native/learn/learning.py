@@ -133,7 +133,7 @@ def no_reason() -> StoppedBy | None:
 class Programmed(Protocol):
     """Knows the programs of some roots."""
 
-    def complete(self, number: int, row: list[int], before: list[int] | None) -> int:
+    def complete(self, number: int, row: Sequence[int], before: Sequence[int] | None) -> int:
         """Learn what a root's program does not know in a state: how much that was."""
         ...
 
@@ -165,10 +165,11 @@ class Learner:
     def __init__(
         self, model: Model, roots: Roots, layout: Layout,
         view: Callable[[Learned, Model], TracingView] | None = None,
+        learned: Learned | None = None,
     ) -> None:  # fmt: skip
         self.model = model
         self.roots = roots
-        self.learned = Learned(layout, len(roots.all), roots.end_terminal)
+        self.learned = learned or Learned(layout, len(roots.all), roots.end_terminal)
         self.evaluations: Array = np.zeros(len(roots.all), np.int64)
         self.time: Array = np.zeros(len(roots.all), np.float64)
         self.filled = 0
@@ -188,8 +189,8 @@ class Learner:
     def learn(
         self,
         miss: Sequence[int],
-        row: Callable[[], list[int]],
-        before: Callable[[], list[int]] | None = None,
+        row: Callable[[], Sequence[int]],
+        before: Callable[[], Sequence[int]] | None = None,
     ) -> None:
         """Fill in what a kernel missed: (root, kind, operand, value), seen in a state."""
         root, kind, operand, value = miss
@@ -220,8 +221,8 @@ class Learner:
     def evaluate(
         self,
         number: int,
-        row: list[int],
-        before: list[int] | None = None,
+        row: Sequence[int],
+        before: Sequence[int] | None = None,
         call: Call | None = None,
     ) -> None:
         """Run a root in a state for all choices, or only a call that it makes, and remember the
@@ -273,7 +274,7 @@ class Learner:
         known.users.clear()
 
     def _run(
-        self, number: int, row: list[int], before: list[int] | None, again: bool = False
+        self, number: int, row: Sequence[int], before: Sequence[int] | None, again: bool = False
     ) -> None:
         """Run a root for all choices, ``again`` also for those whose path is known."""
         root = self.roots.all[number]
@@ -306,7 +307,7 @@ class Learner:
                 raise Contradiction(contradiction)
             script = next_script(view.choices)
 
-    def _run_call(self, number: int, row: list[int], call: Call, again: bool = False) -> None:
+    def _run_call(self, number: int, row: Sequence[int], call: Call, again: bool = False) -> None:
         """Run a call that a root makes; the root itself, where that has to be learned anew."""
         root, view = self.roots.all[number], self._view
         if call.function in self.learned.not_only_reading:

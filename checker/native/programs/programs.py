@@ -344,7 +344,7 @@ class Programs:
         self._rooms.append(Room(self.machine.tables))
         return self._rooms[-1].words
 
-    def complete(self, number: int, row: list[int], before: list[int] | None) -> int:
+    def complete(self, number: int, row: Sequence[int], before: Sequence[int] | None) -> int:
         """Learn what a root's program does not know in a state: the number of operations.
 
         Raises:  `GaveUp` where it cannot go on and no trie can take its place
@@ -379,7 +379,7 @@ class Programs:
         for root in [n for n, wanted in self._wanted.items() if wanted.name == name]:
             self._uninstall(root)
 
-    def _complete(self, number: int, row: list[int], before: list[int] | None) -> None:
+    def _complete(self, number: int, row: Sequence[int], before: Sequence[int] | None) -> None:
         held = (
             np.array(row, np.uint32) if before is None
             else np.array([row, _as_long(before, row)], np.int64).T.reshape(-1).copy()
@@ -494,5 +494,5 @@ class Programs:
         return GaveUp(f"{name}: the program {what}", name)
 
 
-def _as_long(row: list[int], other: list[int]) -> list[int]:
+def _as_long(row: Sequence[int], other: Sequence[int]) -> list[int]:
     return [*row, *([0] * (len(other) - len(row)))][: len(other)]

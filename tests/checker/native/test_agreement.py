@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from statewalk.checker import native
+from statewalk.checker import native, replaying
 from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.engines import reference, table
 from statewalk.checker.engines.table import SmallFirst
@@ -27,6 +27,7 @@ def agree(model: Model, options: SearchOptions) -> None:
 
         assert expected == found
     assert expected == told(SmallFirst(native).explore(model, options))
+    assert expected == told(replaying.explore(model, options))
 
 
 def _with_threads(options: SearchOptions, threads: int) -> SearchOptions:

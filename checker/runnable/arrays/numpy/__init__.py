@@ -20,7 +20,7 @@ def _kind(convert: type) -> Any:
 
 
 int32, int64, uint8, uint16, uint32, uint64 = (_kind(int) for _ in range(6))
-bool_ = _kind(bool)
+float64, bool_ = _kind(float), _kind(bool)
 
 
 class ndarray:
@@ -36,6 +36,13 @@ class ndarray:
     @property
     def shape(self) -> tuple[int, ...]:
         return (len(self.data),) if self.width is None else (len(self.data), self.width)
+
+    @property
+    def dtype(self) -> Any:
+        return _kind(type(self.data[0])) if self.data and self.width is None else int64
+
+    def reshape(self, _: int) -> ndarray:
+        return self if self.width is None else self.ravel()
 
     @property
     def T(self) -> list[ndarray]:
@@ -181,11 +188,12 @@ def array(values: Iterable[Any], kind: Any = None) -> ndarray:
 fromiter = array
 
 
-def full(shape: int | tuple[int, int], value: Any, kind: Any = None) -> ndarray:
+def full(shape: int | tuple[int, ...], value: Any, kind: Any = None) -> ndarray:
     one = value if kind is None else kind(value)
-    if isinstance(shape, tuple):
-        return ndarray([[one] * shape[1] for _ in range(shape[0])], shape[1])
-    return ndarray([one] * shape)
+    rows, *width = shape if isinstance(shape, tuple) else (shape,)
+    if width:
+        return ndarray([[one] * width[0] for _ in range(rows)], width[0])
+    return ndarray([one] * rows)
 
 
 def zeros(shape: Any, kind: Any = int) -> ndarray:
