@@ -322,11 +322,12 @@ def _only(sheet: Sheet, only: Only, mine: Side, other: Side, *, whole: bool) -> 
         return
     sheet.head(f"States of {mine.name} only")
     nearest = only.nearest[:_NEAREST]
+    first = "The first" if len(nearest) == 1 else f"The first {len(nearest)}"
     differ = "differs" if only.sights == 1 else "differ"
     sheet.say(
         f"{plural(only.sights, 'state')} of {mine.name} {differ} from every state "
         f"{'' if whole else 'searched '}of {other.name} in the fields compared"
-        f"{f'. The first {len(nearest)}:' if len(nearest) < only.sights else ':'}"
+        f"{f'. {first}:' if len(nearest) < only.sights else ':'}"
     )
     rows = []
     for trace in nearest:
