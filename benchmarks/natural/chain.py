@@ -6,13 +6,14 @@ Messages stay in the network. A node forwards what its successor has not been se
 from statewalk import (
     Constant,
     Message,
+    Network,
     Role,
-    State,
     action,
     always,
     any_of,
     deadlock,
     exists,
+    on_message,
     pairs,
     require,
 )
@@ -24,19 +25,13 @@ deadlock(False)  # writes run out
 
 class Update(Message):
     source: "Node"
-    dest: "Node"
     position: int
     value: int
 
 
 class Ack(Message):
     source: "Node"
-    dest: "Node"
     upto: int
-
-
-class Network(State):
-    sent: set[Message] = set()
 
 
 class Master(Role):
@@ -59,7 +54,7 @@ class Node(Role):
     def acknowledge(self) -> None:
         before = master.chain[: master.chain.index(self)]
         if before:
-            network.sent.add(Ack(self, before[-1], self.stable))
+            wire.send(before[-1], Ack(self, self.stable))
 
     @action
     def write(self, value: int = any_of(range(WRITES))) -> None:
@@ -71,14 +66,12 @@ class Node(Role):
         require(self in master.chain)
         dest = self.successor()
         require(dest is not None)
-        updates = [Update(self, dest, i, value) for i, value in enumerate(self.log)]
-        network.sent.add(any_of([m for m in updates if m not in network.sent]))
+        updates = [Update(self, i, value) for i, value in enumerate(self.log)]
+        wire.send(dest, any_of([m for m in updates if m not in wire.to(dest)]))
 
-    @action
-    def receive_update(self) -> None:
-        require(self in master.chain)
-        updates = [m for m in network.sent if isinstance(m, Update) and m.dest is self]
-        message = any_of([m for m in updates if m.position == len(self.log)])
+    @on_message
+    def receive_update(self, message: Update) -> None:
+        require(self in master.chain and message.position == len(self.log))
         require(message.source in master.chain and message.source.successor() is self)
         self.log.append(message.value)
 
@@ -91,14 +84,17 @@ class Node(Role):
     @action
     def receive_ack(self) -> None:
         require(self in master.chain)
-        acks = [m for m in network.sent if isinstance(m, Ack) and m.dest is self]
+        acks = [m for m in wire.to(self) if isinstance(m, Ack)]
         upto = max((m.upto for m in acks if self.successor() is m.source), default=0)
         require(upto > self.stable)
         self.stable = upto
         self.acknowledge()
 
 
-network = Network()
+class Wire(Network[Update | Ack, Node], kind="kept"): ...
+
+
+wire = Wire()
 nodes = [Node() for _ in range(NODES)]
 master = Master(chain=nodes)
 

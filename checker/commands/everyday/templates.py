@@ -48,13 +48,14 @@ from typing import Literal
 from statewalk import (
     Constant,
     Message,
+    Network,
     Role,
-    State,
     action,
     always,
     config,
     exists,
     holds,
+    on_message,
     pairs,
     require,
     violates,
@@ -68,16 +69,11 @@ class Ask(Message):
     client: "Client"
 
 
-class Grant(Message):
-    client: "Client"
+class Grant(Message): ...
 
 
 class Release(Message):
     client: "Client"
-
-
-class Network(State):
-    sent: set[Message] = set()
 
 
 class Client(Role, symmetric=True):
@@ -87,40 +83,37 @@ class Client(Role, symmetric=True):
     def ask(self) -> None:
         require(self.state == "idle")
         self.state = "asking"
-        network.sent.add(Ask(self))
+        wire.send(server, Ask(self))
 
-    @action
-    def receive_grant(self) -> None:
-        require(Grant(self) in network.sent)
-        network.sent.remove(Grant(self))
+    @on_message
+    def receive_grant(self, _: Grant) -> None:
         self.state = "holding"
 
     @action
     def release(self) -> None:
         require(self.state == "holding")
         self.state = "idle"
-        network.sent.add(Release(self))
+        wire.send(server, Release(self))
 
 
 class Server(Role):
     granted: bool = False
 
-    @action
-    def receive_ask(self, client: Client) -> None:
-        require(Ask(client) in network.sent)
+    @on_message
+    def receive_ask(self, ask: Ask) -> None:
         require(not (self.granted and ONE_AT_A_TIME))
-        network.sent.remove(Ask(client))
         self.granted = True
-        network.sent.add(Grant(client))
+        wire.send(ask.client, Grant())
 
-    @action
-    def receive_release(self, client: Client) -> None:
-        require(Release(client) in network.sent)
-        network.sent.remove(Release(client))
+    @on_message
+    def receive_release(self, _: Release) -> None:
         self.granted = False
 
 
-network = Network()
+class Wire(Network[Message, Client | Server], kind="set"): ...
+
+
+wire = Wire()
 clients = [Client() for _ in range(CLIENTS)]
 server = Server()
 
