@@ -14,6 +14,7 @@ from statewalk.checker.states.shortening import fit, place
 from statewalk.checker.traces.trace import take_step
 from statewalk.checker.verdict.spec_text import line_of, parsed
 from statewalk.dsl.errors import StatewalkError
+from statewalk.dsl.source.networks import handler_of
 from statewalk.dsl.values.stored import freeze
 from statewalk.dsl.view import Endless
 
@@ -110,21 +111,27 @@ def _shown(value: Any) -> str:
 
 
 def _functions(found: Lines, file: str, line: int) -> Ran:
-    """Return the functions that lines are in, that of the step first."""
+    """Return the functions that lines are in, that of the step first: of a message, its handler."""
     ran: dict[tuple[str, int], dict[int, str]] = {}
+    names: dict[tuple[str, int], str] = {}
     for of, numbers in found.items():
         tree = parsed(of)
         spans = [
-            (n.lineno, n.end_lineno or n.lineno, min([n.lineno, *_decorated(n)]))
+            (n.lineno, n.end_lineno or n.lineno, min([n.lineno, *_decorated(n)]), n.name)
             for n in (ast.walk(tree) if tree is not None else ())
             if isinstance(n, ast.FunctionDef)
         ]
         for number in sorted(numbers):
-            inner = [(a, first) for a, b, first in spans if a < number <= b]
+            inner = [(a, first, name) for a, b, first, name in spans if a < number <= b]
             if inner:
-                ran.setdefault((of, max(inner)[1]), {})[number] = numbers[number]
+                _, first, name = max(inner)
+                ran.setdefault((of, first), {})[number] = numbers[number]
+                names[of, first] = name
+    own = {key for key in ran if _is_of(key, ran[key], file, line)}
+    handlers = {handler_of(names[key]) for key in own}
+    own |= {key for key in ran if key[0] == file and names[key] in handlers}
     order = sorted(
-        ran, key=lambda key: (not _is_of(key, ran[key], file, line), not _stands_in(key))
+        ran, key=lambda key: (bool(handler_of(names[key])), key not in own, not _stands_in(key))
     )
     return [(of, first, ran[of, first]) for of, first in order[:_FUNCTIONS]]
 

@@ -23,6 +23,7 @@ from statewalk.dsl.source.clocks import add_clocks, add_timeouts
 from statewalk.dsl.source.nodes import walk
 
 RECEIVING = "_receive_"  # in front of the name of a handler, its action
+_AGAIN = "_again_"  # that of a duplicate
 
 
 @dataclass
@@ -106,6 +107,12 @@ def with_networks(path: str, text: str, tree: ast.Module) -> tuple[str, ast.Modu
     if "partitions" in text:
         made.import_line("from statewalk.dsl.library.partitions import splits")
     return "\n".join(made.lines) + "\n", tree
+
+
+def handler_of(name: str) -> str:
+    """Return the method that a function calls with a message; an empty text for one in the file."""
+    found = next((head for head in (RECEIVING, _AGAIN) if name.startswith(head)), "")
+    return name.removeprefix(found) if found else ""
 
 
 def widened(path: str, text: str) -> str:
@@ -357,7 +364,7 @@ def _receiving(wire: Wire, handler: Handler) -> str:
     )
     if wire.fault("duplicates"):
         code += under(wire.fault("duplicates"), method(
-            f'@action(name="{name}_again", fault=True)\ndef _again_{name}(self) -> None:',
+            f'@action(name="{name}_again", fault=True)\ndef {_AGAIN}{name}(self) -> None:',
             wire.spend("duplicates"),
             f"{message} = any_of({options})",
             f"self.{name}({message})",

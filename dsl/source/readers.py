@@ -15,6 +15,8 @@ from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.nodes import parents_of, walk
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.source.usage import hides_fields, mentions
+from statewalk.dsl.words.clocks import Clock
+from statewalk.dsl.words.networks import Network
 
 _WRITING = ("add", "append", "clear", "discard", "extend", "update")
 _BOUNDING = ("action", "constraint", "terminal")
@@ -56,11 +58,17 @@ def _roots(tree: SpecTree, effects: Effects) -> Iterator[tuple[str, bool, Functi
     reached = {id(f) for root in marked for f in effects.reached_from(root)}
     for f in every:
         if f.gives_way or any(mark.kind in _BOUNDING for mark in f.marks):
-            yield f.name, True, f
+            yield _shown(f), True, f
         elif id(f.function) in led or any(mark.kind in PROPERTY_MARKS for mark in f.marks):
             yield led.get(id(f.function), f.name), False, f
-        elif id(f) not in reached:
+        elif id(f) not in reached and not (f.owner and issubclass(f.owner, Network | Clock)):
             yield f.name, False, f
+
+
+def _shown(function: Function) -> str:
+    """Return the name of an action as reports have it, else that of the function."""
+    given = (m.options.get("name") for m in function.marks if m.kind == "action")
+    return str(next(given, None) or function.name)
 
 
 def reads(effects: Effects, function: Function) -> Iterator[tuple[ast.AST, tuple[str, str]]]:

@@ -15,6 +15,7 @@ from statewalk import (
     Constant,
     Fairness,
     Message,
+    Network,
     Role,
     action,
     always,
@@ -26,6 +27,7 @@ from statewalk import (
     holds,
     init,
     mutant,
+    on_message,
     pairs,
     picture,
     require,
@@ -90,7 +92,6 @@ class Client(Role, symmetric=True):
     epoch: int = -1
     last_state: ClientState | None = None  # allow SW603: the original keeps it too
     last_error: Code | None = None
-    inbox: set[InitPidResponse] = set()
     processed: Auxiliary[set[InitPidResponse]] = set()
 
     @action(fair=fairness_of_asking())
@@ -99,15 +100,13 @@ class Client(Role, symmetric=True):
         require(self.state == "Ready")
         if self.tid is None:
             self.tid = any_of(range(TIDS))
-        broker.inbox.add(InitPidRequest(self.tid, source=self))
+        inbox.send(broker, InitPidRequest(self.tid, source=self))
         self.state = "SentInitPidRequest"
 
-    @action(fair="weak")
-    def receive_init_pid_response(self) -> None:
+    @on_message(fair="weak")
+    def receive_init_pid_response(self, response: InitPidResponse) -> None:
         """InitProducerIdHandler.handleResponse."""
         require(self.state == "SentInitPidRequest")
-        response = any_of(self.inbox)
-        self.inbox.remove(response)
         if KEEP_PROCESSED:
             self.processed.add(response)
         if response.code == "OK":
@@ -124,7 +123,6 @@ class Broker(Role, symmetric=True):  # those that lead nothing can change places
     owned: dict[int, int] = {}  # log partition -> coordinator epoch
     metadata: dict[int, Metadata] = {}  # tid -> what is in effect
     pending: dict[int, Metadata] = {}  # tid -> appended, not yet committed
-    inbox: set[InitPidRequest] = set()
     processed: Auxiliary[set[InitPidRequest]] = set()
 
     def known(self, tid: int) -> Metadata:
@@ -151,18 +149,16 @@ class Broker(Role, symmetric=True):  # those that lead nothing can change places
         """A client hears of its entry when that is committed, and not before."""
         if moment == "committed":
             result = entry.transition
-            entry.client.inbox.add(InitPidResponse(self, "OK", result.pid, result.epoch))
+            inbox.send(entry.client, InitPidResponse(self, "OK", result.pid, result.epoch))
 
-    @action(fair="weak")
-    def receive_init_pid_request(self) -> None:
+    @on_message(fair="weak")
+    def receive_init_pid_request(self, request: InitPidRequest) -> None:
         """TransactionCoordinator.handleInitProducerId."""
-        request = any_of(self.inbox)
-        self.inbox.remove(request)
         if KEEP_PROCESSED:
             self.processed.add(request)
         result = self.after_init_pid(request.tid)
         if isinstance(result, str):
-            request.source.inbox.add(InitPidResponse(self, result))
+            inbox.send(request.source, InitPidResponse(self, result))
             return
         entry = LogEntry(request.tid, result, request.source)
         self.append(entry)
@@ -182,6 +178,10 @@ class Broker(Role, symmetric=True):  # those that lead nothing can change places
 
 
 # -- instances and initial state -----------------------------------------------------------------
+class Inbox(Network[InitPidRequest | InitPidResponse, Broker | Client], kind="set"): ...
+
+
+inbox = Inbox()
 pids = PidSource()
 brokers = [Broker() for _ in range(BROKERS)]
 logs = [TxnLog() for _ in range(LOG_PARTITIONS)]
@@ -201,13 +201,13 @@ def type_ok() -> bool:
     return all(
         (r.pid >= 1 and r.epoch >= 0) if r.code == "OK" else (r.pid == -1 and r.epoch == -1)
         for client in clients
-        for r in client.inbox
+        for r in inbox.to(client)
     ) and all((client.last_state is None) == (client.last_error is None) for client in clients)
 
 
 @always
 def no_illegal_state() -> bool:
-    return all(r.code != "IllegalState" for client in clients for r in client.inbox)
+    return all(r.code != "IllegalState" for client in clients for r in inbox.to(client))
 
 
 @always
@@ -243,7 +243,7 @@ def no_ok_above_hwm() -> bool:
     return all(
         not any(
             r.code == "OK" and r.pid == entry.transition.pid and r.epoch == entry.transition.epoch
-            for r in entry.client.inbox
+            for r in inbox.to(entry.client)
         )
         for log in logs
         for entry in log.entries[log.committed :]
@@ -268,7 +268,7 @@ if CLIENTS > 1:
 
     @exists
     def concurrent_transactions_reply() -> bool:
-        return any(r.code == "ConcurrentTransactions" for client in clients for r in client.inbox)
+        return any(r.code == "ConcurrentTransactions" for c in clients for r in inbox.to(c))
 
     @exists
     def bumped_epoch_held() -> bool:
@@ -279,7 +279,7 @@ if BROKERS > 1:
 
     @exists
     def not_coordinator_reply() -> bool:
-        return any(r.code == "NotCoordinator" for client in clients for r in client.inbox)
+        return any(r.code == "NotCoordinator" for c in clients for r in inbox.to(c))
 
 
 if CLIENTS > 1 or BROKERS > 1:
@@ -357,7 +357,7 @@ def early_reply(self: Broker, entry: LogEntry, moment: Literal["appended", "comm
     """A client is answered at append, not at commit."""
     if moment == "appended":
         result = entry.transition
-        entry.client.inbox.add(InitPidResponse(self, "OK", result.pid, result.epoch))
+        inbox.send(entry.client, InitPidResponse(self, "OK", result.pid, result.epoch))
 
 
 @mutant(Metadata.taken)

@@ -40,7 +40,7 @@ def test_named_steps_are_followed() -> None:
     ("line", "why"),
     [
         ("Client#0.send", "there is no action"),
-        ("Client#0.receive_init_pid_response", "is false"),
+        ("Client#0.receive_init_pid_response", "has no option"),
         ("Client#0.send_init_pid(broker=Broker#0) tid=7", "no way of taking it makes the choices"),
         ("Client#0.send_init_pid(broker=Broker#0) [5]", "no way of taking it makes the choices"),
     ],
