@@ -21,6 +21,7 @@ COMMANDS: dict[str, str] = {
     "replay": "statewalk.checker.commands.traces.replay",
     "eval": "statewalk.checker.commands.traces.eval",
     "explore": "statewalk.checker.commands.explore",
+    "repl": "statewalk.checker.commands.repl",
     "simulate": "statewalk.checker.commands.behaviours.simulate",
     "export": "statewalk.checker.commands.traces.export",
     "query": "statewalk.checker.commands.query",
@@ -38,7 +39,7 @@ COMMANDS: dict[str, str] = {
 GROUPS = {
     "write": ("new", "convert", "explain"),
     "check": ("check", "prove", "test", "resume", "profile"),
-    "look": ("show", "replay", "eval", "explore", "simulate", "export", "query"),
+    "look": ("show", "replay", "eval", "explore", "repl", "simulate", "export", "query"),
     "compare": ("compare",),
     "real systems": ("conform", "cover", "history"),
     "learn": ("models", "diary", "docs"),

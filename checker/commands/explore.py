@@ -27,6 +27,14 @@ def add_parser(subparsers: Any) -> None:
         description="Serve a page on this machine that goes through the states of a spec: what is "
         "possible in each, what stops the rest. Nothing is searched beforehand. Ctrl-C ends it.",
     )
+    add_source(parser)
+    parser.add_argument("--port", type=int, default=0, metavar="N", help="the port (any free one)")
+    parser.add_argument("--open", action="store_true", help="also open it in the browser")
+    parser.set_defaults(run=run)
+
+
+def add_source(parser: argparse.ArgumentParser) -> None:
+    """Add what is explored to a parser."""
     parser.add_argument(
         "source",
         metavar="SPEC",
@@ -40,9 +48,6 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--spec", metavar="SPEC", help="of a trace: the spec to repeat it on (its own)"
     )
-    parser.add_argument("--port", type=int, default=0, metavar="N", help="the port (any free one)")
-    parser.add_argument("--open", action="store_true", help="also open it in the browser")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -175,7 +175,7 @@ class Answers:
 
     def _find(self, asked: Any) -> dict[str, Any]:
         path, expression = read_path(asked["path"]), Expression(self.model, str(asked["text"]))
-        found = self._nearest(path, expression)
+        found = self.nearest_to(path, expression)
         if found.steps == ():
             return {"said": "It is true in this state already."}
         told = self._found(found, path, "No state like this")
@@ -183,7 +183,7 @@ class Answers:
             told["said"] += f" In some of them it raised {expression.error.rstrip('.')}."
         return told
 
-    def _nearest(self, path: Path, wanted: Expression) -> Sought:
+    def nearest_to(self, path: Path, wanted: Expression) -> Sought:
         """On foot, which begins at once; then by an engine, which sees thousands of times more."""
         start = self.walk.state(path)
         near = nearest(self.walk, [start], wanted.holds, states=NEAR, seconds=NEAR_SECONDS)
