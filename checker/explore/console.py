@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 HELP = """\
 next()         the steps that are possible here, numbered
 next(2)        take step 2; next("Client#0 · ask") the one that begins so
-find("EXPR")   go to the nearest state, from here on, in wanted the expression is true
+find("EXPR")   go to the nearest state, from here on, in which the expression is true
 why("NAME")    why an action is disabled here, or a property false
 back(), back(3), begin()    go back: a step, three, to the first state
 trace()        the steps so far
@@ -85,7 +85,7 @@ class Console(code.InteractiveConsole):
         self._go(joined(self.path, (enabled[at].step,)))
 
     def find(self, text: str) -> None:
-        """Go to the nearest state in wanted an expression is true."""
+        """Go to the nearest state in which an expression is true."""
         found = self.answers.nearest_to(self.path, Expression(self.model, text))
         if found.steps is None:
             limit = "" if found.all else f" within {plural(found.depth, 'step')}"
