@@ -2,7 +2,7 @@
 // may be folded, or take more room where there is some.
 
 const GUTTER = 34; // at the left, where the steps' numbers are
-const FIRST = 1500; // points above and below the step shown that are drawn at once
+const FIRST = 900; // points above and below the step shown that are drawn at once
 const FOLDED = 22; // width of a lane that is folded
 const folded = new Set(); // names of lanes, the same for all paths
 let foldedBy = null; // the drawing for which lanes were folded so that the others fit
@@ -123,19 +123,31 @@ function lanesOf(path, select, at, room) {
     const found = shapes.find(([, a]) => a.class === "row" && y >= a.y && y < a.y + a.height);
     if (found) select(found[1]["data-step"]);
   });
-  const states = shapes.some(([tag, { class: kind }]) => tag === "text" && kind === "state");
+  const states = pillsIn(path.lanes).lanes.some((one) => one.length);
   const names = h("div.lanenames" + (states ? ".stated" : ""), null, lanes.map((lane, i) => laneHead(lane, places.moved[i], i, states)));
   names.style.width = width + "px";
   return h("div.scroll.lanes", { tabindex: "0", role: "region", "aria-label": "lanes" }, names, h("div.body", null, gutter, body), endOf(path.trace));
 }
 
-// The state that each lane is in after a step: what its last pill until there says.
-function stateOf(path, number, at) {
-  const { shapes } = path.lanes;
-  const row = shapes.find((one) => one[1].class === "row" && one[1]["data-step"] === at);
-  const low = row ? row[1].y + row[1].height : at ? Infinity : shapes.find((one) => one[1].class === "row")?.[1].y;
-  const pills = shapes.filter(([tag, { class: kind, "data-lane": lane, y }]) => tag === "text" && kind === "state" && lane === number && y < low);
-  return pills.length ? pills.at(-1)[2] : "";
+// By drawing where its rows end, and by lane its pills: how far down each is, and its text.
+const pillsOf = new WeakMap();
+
+function pillsIn(drawing) {
+  if (pillsOf.has(drawing)) return pillsOf.get(drawing);
+  const found = { ends: new Map(), lanes: drawing.lanes.map(() => []) };
+  for (const [tag, { class: kind, y, height, "data-step": step, "data-lane": lane }, text] of drawing.shapes) {
+    if (kind === "row") found.ends.set(step, y + height);
+    else if (kind === "state" && tag === "text") found.lanes[lane].push([y, text]);
+  }
+  pillsOf.set(drawing, found);
+  return found;
+}
+
+// The state that a lane is in after a step: what its last pill until there says.
+function stateOf({ lanes }, number, at) {
+  const { ends, lanes: pills } = pillsIn(lanes);
+  const low = ends.get(at) ?? (at ? Infinity : 0);
+  return pills[number].findLast(([y]) => y < low)?.[1] ?? "";
 }
 
 function markStates(path, at) {

@@ -100,7 +100,7 @@ function truthsAt({ trace, witness }, at) {
   );
 }
 
-const WINDOW = 80; // steps on either side: a table of thousands of rows takes seconds to lay out
+const WINDOW = 40; // steps on either side: a table of thousands of rows takes seconds to lay out
 
 function roleTable(path, whole, select, middle, shows) {
   const instances = instancesOf(path.trace);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import pytest
 from statewalk import check, draw, load
 from statewalk.checker.cli import main
 from statewalk.checker.page.data import of_run
+from statewalk.checker.page.html import asset
+from statewalk.checker.traces.exports import pictures
 from statewalk.checker.traces.exports.drawn import MOST, drawn, pictures_of
 from statewalk.checker.traces.exports.pictures import svg_of
 from statewalk.checker.traces.exports.sketch import color_of, sketch_of
@@ -209,3 +212,10 @@ def test_pictures_of_the_library_can_be_drawn(spec: str) -> None:
 
     assert found
     assert all("error" not in one for picture in found for one in picture["drawings"])
+
+
+@pytest.mark.parametrize("kind", [*pictures._PAINT, *pictures._LETTERS])
+def test_what_a_picture_paints_has_a_style_on_pages(kind: str) -> None:
+    styles = "\n".join(asset(f"{name}.css") for name in ("lanes", "picture", "graph"))
+
+    assert re.search(rf"\.{kind}\b", styles)
