@@ -57,7 +57,7 @@ def test_a_machine_of_no_field_names_those_there_are() -> None:
 def test_figures_are_mermaid_and_pictures(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["export", str(INIT_PID), "--set", "CLIENTS=1"]
+    words = ["export", str(INIT_PID), "--set", "CLIENTS=1", "--set", "BROKERS=1"]
 
     assert 0 == main([*words, "--format", "machine", "--by", "Client.state"])
     assert capfd.readouterr().out.startswith('flowchart LR\n  n0(["Ready"])\n')
