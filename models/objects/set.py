@@ -1,4 +1,8 @@
-"""A set of items; ``add`` and ``remove`` say, if asked, whether they changed it."""
+"""A set of items: each is an object of its own, unless the set is read whole. ``insert`` and
+``remove`` say whether they changed it.
+
+It is a dict of which only the keys count: so an operation on an item looks at no other one.
+"""
 
 from statewalk import State, action, always, any_of, config, holds
 from statewalk.models.objects.values import Value
@@ -7,24 +11,24 @@ ITEMS = (1, 2, 3)
 
 
 class Items(State):
-    items: set[Value] = set()
+    items: dict[Value, bool] = {}
 
     @action
     def add(self, item: Value = any_of(ITEMS)) -> None:
-        self.items.add(item)
+        self.items[item] = True
 
     @action
     def insert(self, item: Value = any_of(ITEMS)) -> bool:
         if item in self.items:
             return False
-        self.items.add(item)
+        self.items[item] = True
         return True
 
     @action
     def remove(self, item: Value = any_of(ITEMS)) -> bool:
         if item not in self.items:
             return False
-        self.items.remove(item)
+        del self.items[item]
         return True
 
     @action
@@ -33,7 +37,7 @@ class Items(State):
 
     @action
     def read(self) -> set[Value]:
-        return self.items
+        return set(self.items)
 
 
 kept = Items()

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import math
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from statewalk.checker.history.errors import Undecided
 from statewalk.checker.history.objects.operations import ABSENT, Operations
+from statewalk.checker.history.objects.projecting import Found, without_order
 from statewalk.checker.history.objects.search import MOST, DepthFirst, Outcome, Search
 from statewalk.checker.history.objects.sessions import SessionSearch
-from statewalk.checker.history.objects.spec import Bound, Object
+from statewalk.checker.history.objects.spec import Bound, Object, is_keys
 from statewalk.checker.history.objects.witness import execute
 from statewalk.checker.states.shortening import text_of
 from statewalk.dsl.values.stored import freeze
+
+if TYPE_CHECKING:
+    from statewalk.dsl.view import Path
 
 Order = Literal["real-time", "sessions"]
 CONDITIONS: dict[Order, str] = {
     "real-time": "linearizable",
     "sessions": "sequentially consistent",
 }
+_SLOW = 2  # configurations for each operation, before a quick way to a violation is sought
 _SLICE = 200  # configurations of a key, before another one may have its turn
 
 
@@ -38,7 +44,7 @@ class Part:
 @dataclass
 class Verdict:
     """The verdict: ``holds`` is None where it is undecided. ``failing`` is a part that has no
-    order.
+    order, or some operations of a part.
     """
 
     order: Order
@@ -55,8 +61,9 @@ class Verdict:
 
     @property
     def configurations(self) -> int:
-        """Return how many configurations were looked at."""
-        return sum(p.outcome.configurations for p in self.parts if p.outcome is not None)
+        """Return how many configurations there were."""
+        parts = {id(part): part for part in (*self.parts, self.failing) if part is not None}
+        return sum(p.outcome.configurations for p in parts.values() if p.outcome is not None)
 
 
 def decide(
@@ -91,11 +98,22 @@ def _decided(
     verdict, open_ = Verdict(order, parts), list[tuple[int, int, Part, DepthFirst]]()
     for number, part in enumerate(parts):
         heappush(open_, (0, number, part, kind(part.operations, of)))
+    hard = set[int]()
     while open_:
         _, number, part, search = heappop(open_)
+        few: Found | None = None
         try:
             part.outcome = search.run(deadline, _SLICE)
+            slow = search.configurations > _SLOW * len(part.operations)
+            if part.outcome is None and slow and number not in hard:
+                hard.add(number)
+                few = without_order(part.operations, of, kind, deadline)
         except Undecided:
+            return verdict
+        if few is not None:
+            values = " and ".join(text_of(value) for value in few.values)
+            verdict.notes.append(f"the operations on {values} have no order, so all have none")
+            verdict.holds, verdict.failing = False, Part(part.key, few.operations, few.outcome)
             return verdict
         if part.outcome is None:
             if search.configurations > MOST:
@@ -128,18 +146,19 @@ def _shared(of: Object, parts: Sequence[Part]) -> str:
         for b in part.operations:
             if b.kind.call not in of.touched:  # the search had no need of it
                 of.after(of.first[0], b.kind)
-    seen: dict[tuple[object, ...], str] = {}
-    writer: dict[tuple[object, ...], str] = {}
+    users, writers = (
+        defaultdict["Path", set[str | None]](set),
+        defaultdict["Path", set[str | None]](set),
+    )
     for part in parts:
         for call in {b.kind.call for b in part.operations}:
             reads, writes = of.touched.get(call, (set(), set()))
+            for path in reads:
+                users[path].add(part.key)
             for path in writes:
-                if writer.setdefault(path, part.key or "") != part.key:
-                    return of.show_path(path)
-            for path in reads | writes:
-                if seen.setdefault(path, part.key or "") != part.key:
-                    seen[path] = _SEVERAL
-    return next((of.show_path(p) for p, key in writer.items() if seen[p] not in (key,)), "")
-
-
-_SEVERAL = "\0"
+                writers[path].add(part.key)
+    for path, keys in writers.items():
+        looking = users.get(path, set())
+        if len(keys | looking) > 1 and (looking or not is_keys(path)):
+            return of.show_path(path)
+    return ""

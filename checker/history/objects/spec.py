@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from statewalk.dsl.model import Action, Model
     from statewalk.dsl.view import Path, State
 
-KEY, CLIENT = "key", "client"
+KEY, ITEM, CLIENT = "key", "item", "client"
 _SHOWN = 60
 _PAIR = 2
 _GIVES = " → "
-_ENTRY = 5
+_FIELD, _ENTRY = 3, 5
 
 
 Family = tuple[str, bool | None]
@@ -74,6 +74,13 @@ class _Noting(PlainView):
     def get(self, path: Path) -> Any:
         self.reads.add(path)
         return super().get(path)
+
+    def update(self, path: Path, key: object, fn: Callable[[Any], Any]) -> None:
+        """Change a field; of the keys of a dict, nothing is seen by that."""
+        if is_keys(path):
+            self.writes[path] = fn(super().get(path))
+        else:
+            super().update(path, key, fn)
 
 
 @dataclass
@@ -200,7 +207,11 @@ class Object:
 
     def show_path(self, path: Path) -> str:
         """Return a field, or an entry of it, as the author of the spec would write it."""
-        return show_field(path[:3], self._names) if len(path) < _ENTRY else self._layout.show(path)
+        return (
+            show_field(path[:_FIELD], self._names)
+            if len(path) < _ENTRY
+            else self._layout.show(path)
+        )
 
     # -- operations ------------------------------------------------------------------------------
 
@@ -239,7 +250,8 @@ class Object:
         elif answer is None and self.nil_is_unknown:
             answer = ABSENT
         kind = self._kind(history, op, signature, values, answer)
-        return Bound(op, kind, arguments.get(KEY, ABSENT), op.status == "ok")
+        key = arguments.get(KEY, arguments.get(ITEM, ABSENT))
+        return Bound(op, kind, key, op.status == "ok")
 
     def relaxed(self, bound: Bound) -> Bound:
         """Return an operation of which only is known that it may have happened."""
@@ -285,6 +297,11 @@ class Object:
                 len(self._kinds), call, (op.name, _truth(answer)), op.name, action, answer, shown
             )
         return found
+
+
+def is_keys(path: Path) -> bool:
+    """Return whether a field is the set of a dict's keys, which follows from its entries."""
+    return path[_FIELD:] == ("keys",)
 
 
 def _truth(answer: Any) -> bool | None:
