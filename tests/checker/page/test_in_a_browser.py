@@ -289,6 +289,8 @@ def test_a_comparison_shows_both_paths_in_step(browser: Browser, tmp_path: Path)
     assert "since=step" in browser.value("location.hash")
     assert 2 == count(browser, ".path .differs-mark")
     assert 2 <= count(browser, ".matrix .broke")
+    assert "(a.pid, a.epoch) != (b.pid, b.epoch) is false" in text(browser, ".way-head .clause")
+    assert 600 > browser.value("document.querySelector('.known').getBoundingClientRect().bottom")
     assert is_told(browser)
 
 

@@ -106,6 +106,17 @@ def test_the_lane_of_what_is_false_is_in_sight(
         assert browser.value(inside)
 
 
+def test_the_state_of_each_role_stands_below_its_name(
+    browser: Browser, run: Run, tmp_path: Path
+) -> None:
+    states = "[...document.querySelectorAll('.lanestate')].map((one) => one.textContent)"
+    opened(browser, tmp_path, of_run(run), "#view=lanes")
+
+    assert ["SentInitPidRequest", "", "SentInitPidRequest"] == browser.value(states)[:3]
+    browser.press("Home")
+    assert ["Ready", "", "Ready"] == browser.value(states)[:3]
+
+
 def test_a_lane_is_folded_and_keeps_the_focus(browser: Browser, run: Run, tmp_path: Path) -> None:
     opened(browser, tmp_path, of_run(run), "#view=lanes")
     wide = browser.value("document.querySelector('.lanes .body').clientWidth")
