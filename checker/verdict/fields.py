@@ -45,7 +45,7 @@ def field_costs(model: Model, found: Exploration) -> tuple[FieldCost, ...]:
             FieldCost(
                 tuple(_shown(key, names) for key in one.keys),
                 one.values,
-                max(1.0, found.counts.distinct / one.without),
+                max(1.0, found.counts.distinct / max(1.0, one.without)),
                 tuple(dict.fromkeys(name for of in known for name in of.steps)),
                 tuple(dict.fromkeys(name for of in known for name in of.properties)),
                 all(key in model.fields and model.fields[key].auxiliary for key in one.keys),
