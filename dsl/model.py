@@ -134,8 +134,9 @@ class Refined:
 
 @dataclass(frozen=True)
 class FieldInfo:
-    """The description of a field: its declared kind, and whether it is left out by the view. A
-    ``settled`` one has a value in every state, and is empty where it has no slot.
+    """The description of a field: its declared kind, and whether it is left out by the view, but
+    of the instances of which it is ``shown``. A ``settled`` one has a value in every state, and is
+    empty where it has no slot.
     """
 
     owner: str
@@ -144,6 +145,7 @@ class FieldInfo:
     auxiliary: bool = False
     constant: bool = False
     settled: bool = True
+    shown: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)

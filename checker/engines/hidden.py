@@ -9,8 +9,8 @@ can fail because of what is there (``n += 1``, ``log.append(x)``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any, NoReturn
 
 from statewalk.checker.contract.search import Pass, SearchOptions
@@ -25,17 +25,22 @@ _SIGNS = frozenset({"+", "-", "*", "|", "&", "^"})
 _FREE = frozenset({"append", "extend", "add", "discard", "keep", "xor", "set", "remove", "clear"})
 
 Fields = frozenset[tuple[str, str]]
+Hidden = Mapping[tuple[str, str], frozenset[int]]
+"""Fields, each with the instances of which it is shown all the same."""
 
 
 class HiddenRead(BaseException):
-    """Something that decides read a hidden field. ``error`` is for the reader.
+    """Something that decides read a hidden field. ``error`` is for the reader, ``predicate`` what
+    read it, if that was no step. ``parted``: a step wrote only a part of what is watched.
 
     Not an `Exception`, so that an engine does not take it for one of the spec's.
     """
 
-    def __init__(self, error: RunError) -> None:
+    parted = False
+
+    def __init__(self, error: RunError, path: Path, predicate: object = None) -> None:
         super().__init__()
-        self.error = error
+        self.error, self.path, self.predicate = error, path, predicate
 
 
 class _Read(BaseException):
@@ -48,12 +53,13 @@ class HidingView:
     After the first other read, ``read`` is its path, and ``ended`` what was raised there.
     """
 
-    def __init__(self, view: View, hidden: Fields, numbers: Fields) -> None:
+    def __init__(self, view: View, hidden: Hidden, numbers: Fields) -> None:
         self._view = view
         self._hidden = hidden
         self._numbers = numbers
         self._set: set[Path] = set()
         self._changed: Path | None = None
+        self._updated: set[Path] = set()
         self.read: Path | None = None
         self.ended = _Read()
 
@@ -61,7 +67,8 @@ class HidingView:
         return getattr(self._view, name)
 
     def _is_hidden(self, path: Path) -> bool:
-        return len(path) > 2 and (path[0], path[2]) in self._hidden
+        shown = self._hidden.get((path[0], path[2])) if len(path) > 2 else None
+        return shown is not None and path[1] not in shown
 
     def _look(self, path: Path) -> None:
         if self._is_hidden(path) and path not in self._set:
@@ -91,6 +98,7 @@ class HidingView:
         """See `View`."""
         if self.is_unseen(path, key):
             self._changed = path
+            self._updated.add(path[:3])
         else:
             self._look(path)
         self._view.update(path, key, fn)
@@ -120,6 +128,12 @@ class HidingView:
 
         return look
 
+    def parted(self, slots: frozenset[Path]) -> Path | None:
+        """Return a slot of some that were written, but not all of them as a whole."""
+        written = {path[:3] for path in self._set} | self._updated
+        whole = {path for path in self._set if len(path) == 3} - self._updated
+        return next(iter(written & slots), None) if not slots <= whole else None
+
     def is_unseen(self, path: Path, key: object) -> bool:
         """Return whether an update is of a slot that nobody may read, and cannot fail."""
         return self._is_hidden(path) and path not in self._set and self._is_free(path, key)
@@ -134,24 +148,43 @@ class HidingView:
         return key in _FREE
 
 
+class WatchingView(HidingView):
+    """Another view, of which only some slots may be read."""
+
+    def __init__(self, view: View, slots: frozenset[Path]) -> None:
+        super().__init__(view, {}, frozenset())
+        self._slots = slots
+
+    def _is_hidden(self, path: Path) -> bool:
+        return path[:3] not in self._slots
+
+
 @dataclass
 class HidingModel(Model):
     """A model whose steps and properties raise `HiddenRead` where they read a hidden field.
 
     ``numbers`` are the hidden fields that hold any number (or any text) while their role is there.
+    ``watched`` are predicates of steps that may read some hidden slots, those that the step just
+    wrote, and nothing else. A step that writes one of these slots has to replace all of them.
     """
 
-    hidden: Fields = frozenset()
+    hidden: Hidden = field(default_factory=dict)
     numbers: Fields = frozenset()
+    watched: Mapping[object, frozenset[Path]] = field(default_factory=dict)
 
     def take(self, action: Action, view: View, part: Callable[[], object] | None = None) -> object:
         """See `Model.take`."""
         seen = HidingView(view, self.hidden, self.numbers)
         try:
-            return super().take(action, seen, part)
+            result = super().take(action, seen, part)
         finally:  # whatever the spec did after it
             if seen.read is not None:
                 raise _refusal(seen, f"the step '{action.name}'")
+        for slots in self.watched.values() if part is None else ():
+            if (path := seen.parted(slots)) is not None:
+                seen.read = path
+                raise _refusal(seen, f"the step '{action.name}'", parted=True)
+        return result
 
     def holds(
         self,
@@ -161,17 +194,22 @@ class HidingModel(Model):
         part: Callable[[], object] | None = None,
     ) -> bool:
         """See `Model.holds`."""
+        slots = self.watched.get(predicate)
         seen = HidingView(view, self.hidden, self.numbers)
+        seen = seen if slots is None else WatchingView(view, slots)
         old = None if before is None else HidingView(before, self.hidden, self.numbers)
         try:
             return super().holds(predicate, seen, old, part)
         finally:
             for each in (seen, old):
                 if each is not None and each.read is not None:
-                    raise _refusal(each, *_reader(self, predicate))
+                    raise _refusal(each, *_reader(self, predicate), predicate)
 
 
-def _refusal(seen: HidingView, reader: str, way_out: str = "") -> HiddenRead:
+def _refusal(
+    seen: HidingView, reader: str, way_out: str = "", predicate: object = None, *,
+    parted: bool = False,
+) -> HiddenRead:  # fmt: skip
     """Return what is said of a read."""
     assert seen.read is not None
     place = f"{seen.read[0]}.{seen.read[2]}"
@@ -183,15 +221,17 @@ def _refusal(seen: HidingView, reader: str, way_out: str = "") -> HiddenRead:
         "the state found first.",
         help=f"Check with --view off, or make {place} a field that is not Auxiliary{way_out}.",
     )
-    return HiddenRead(error)
+    found = HiddenRead(error, seen.read, predicate)
+    found.parted = parted
+    return found
 
 
-def hiding(model: Model) -> HidingModel:
+def hiding(model: Model, watched: Mapping[object, frozenset[Path]] | None = None) -> HidingModel:
     """Return the same model, for a search under the view that leaves auxiliary fields out."""
-    hidden = frozenset(key for key, info in model.fields.items() if info.auxiliary)
+    hidden = {key: info.shown for key, info in model.fields.items() if info.auxiliary}
     content = {f.name: getattr(model, f.name) for f in fields(model)}
     numbers = frozenset(key for key in hidden if _is_number(model, *key))
-    return HidingModel(**content, hidden=hidden, numbers=numbers)
+    return HidingModel(**content, hidden=hidden, numbers=numbers, watched=watched or {})
 
 
 class Hiding(Pass):

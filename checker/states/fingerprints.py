@@ -48,7 +48,7 @@ class Fingerprints:
         if len(path) == 4 and path[3] == "keys":
             return True
         info = self._fields.get((path[0], path[2])) if self.view and len(path) > 2 else None
-        return info is not None and info.auxiliary
+        return info is not None and info.auxiliary and path[1] not in info.shown
 
     def contribution(self, path: Path, value: Any) -> int:
         """Return what a slot adds to the fingerprint; 0 where absent or hidden."""

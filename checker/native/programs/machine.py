@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from statewalk.checker.engines.hidden import HidingModel
 from statewalk.checker.engines.layout import Layout, Slot
 from statewalk.checker.native.learn.learned import Learned
 from statewalk.checker.native.programs.knowledge import Knowledge
@@ -22,7 +23,7 @@ from statewalk.checker.native.programs.runtime import (
     STORE,
 )  # fmt: skip
 from statewalk.checker.native.programs.tables import MOST_SLOTS, Tables
-from statewalk.checker.native.programs.values import Sort
+from statewalk.checker.native.programs.values import Sort, Untranslatable
 from statewalk.dsl.model import Model
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.tree import SpecTree
@@ -49,6 +50,10 @@ class Machine(Knowledge):
     def __init__(self, model: Model, tree: SpecTree, effects: Effects) -> None:
         super().__init__(tree, effects)
         self.model = model
+        hidden = model.hidden if isinstance(model, HidingModel) else ()
+        self.hidden = frozenset(name for _, name in hidden)
+        watched = model.watched.values() if isinstance(model, HidingModel) else ()
+        self.watched = frozenset(path[2] for slots in watched for path in slots)
         self.numbers = Numbers([role for cls in tree.roles for role in cls._instances])
         self.n_roles = str(len(self.numbers.values) - 3)
         self.operations = Operations(self.numbers, model.classes)
@@ -69,6 +74,12 @@ class Machine(Knowledge):
         self.options_of = self.operations.add(
             "options", lambda v: self._sequence(_options(v)), "any_of", 1, raw=True
         )
+
+    def field(self, name: str, domain: Domain | None) -> Field:
+        """Return the field of a role that is meant; none that a view watches step by step."""
+        if name in self.watched:
+            raise Untranslatable(f"{name} is watched: writes of it have to be noticed")
+        return super().field(name, domain)
 
     def explode(self) -> None:
         """Give the elements of each set of the state a slot of their own."""

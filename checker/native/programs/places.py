@@ -282,6 +282,7 @@ class Places(Calls):
     def _discard(self, held: Field, owner: Value, element: Value, required: bool) -> None:
         slot = self.asked(self.machine.asking_operation(held), [owner.operand, element.operand])
         if required:
+            self.reads.add(held.name)
             with self.a.when(self.a.test("eq", self.read(slot), str(NOTHING))):
                 self.a.ret(str(ERRED))
         self.write(slot, str(NOTHING))

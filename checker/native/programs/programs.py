@@ -82,6 +82,9 @@ class Translation:
         try:
             whole, also = self._whole(wanted)
             body = self._translated(wanted, name + "b")
+            reads = self.reads[name] = frozenset(body.reads) | also
+            if looked_at := sorted(reads & self.machine.hidden):
+                raise Untranslatable(f"{looked_at[0]} is hidden: reads of it have to be noticed")
         except Untranslatable as why:
             self.refused[wanted.key] = f"{wanted.name}, {why}"
             return
@@ -90,7 +93,6 @@ class Translation:
             return
         self.parts += [body.a.text(), entry(name, name + "b", wanted.event_on, whole)]
         self.names[wanted.key] = name
-        self.reads[name] = frozenset(body.reads) | also
 
     def _whole(self, wanted: Wanted) -> tuple[str, frozenset[str]]:
         """Return the program of the whole property of which a part is wanted; what it reads."""

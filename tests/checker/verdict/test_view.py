@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from statewalk import check, load
 from statewalk.checker.contract.options import CheckOptions
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines.hidden import HiddenRead, hiding
+from statewalk.checker.native import explore
 from statewalk.checker.verdict.run import Run
 from statewalk.dsl.errors import RunError
 from tests.cases import some
@@ -307,3 +311,59 @@ def test_a_property_may_look_ahead_along_steps_that_write_hidden_fields(tmp_path
 
     assert refused(tmp_path, text) == "holds"
     assert refused(tmp_path, text, "reference") == "holds"
+
+
+COMPILED = """
+from typing import Literal
+
+from statewalk import *
+
+N = 50
+deadlock(False)
+
+class Rare(Role):
+    n: int = 0
+    ready: bool = False
+    seen: set[tuple[int, int]] = set()
+    last: Auxiliary[int] = 0
+    marks: Auxiliary[set[int]] = set()
+
+    @action
+    def step(self, k: Literal[0, 1]) -> None:
+        require(self.n < N and all(pair != (k, -1) for pair in self.seen))
+        self.n += 1
+        if self.n > N - 3:
+            {rarely}
+
+    @action
+    def remember(self) -> None:
+        self.seen = {{(self.n, 1)}}
+        self.last = self.n % 2
+        self.marks.add(1)
+
+rare = Rare()
+
+@always
+def never() -> bool:
+    return {always}
+"""
+RARELY = {
+    "a membership": ("self.ready = 2 in self.marks", "not rare.ready"),
+    "a test": ("self.ready = self.last == 1", "not rare.ready"),
+    "an element taken out": ("self.marks.remove(1)", "not rare.ready"),
+    "a property": ("self.ready = True", "not rare.ready or rare.last < 9"),
+}
+
+
+@pytest.mark.parametrize("programs", ["all", "whole"])
+@pytest.mark.parametrize("how", some(RARELY, every=4))
+def test_programs_refuse_what_the_spec_as_written_would(
+    tmp_path: Path, how: str, programs: Literal["all", "whole"]
+) -> None:
+    spec = tmp_path / "spec.py"
+    rarely, always = RARELY[how]
+    spec.write_text(COMPILED.format(rarely=rarely, always=always))
+    options = SearchOptions(view=True, programs=programs, program_after=4)
+
+    with pytest.raises(HiddenRead):
+        explore(hiding(load(spec)), options)
