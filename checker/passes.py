@@ -25,6 +25,7 @@ from statewalk.checker.contract.search import (
     SearchOptions,
 )
 from statewalk.checker.engines.hidden import HiddenRead, Hiding
+from statewalk.checker.engines.slices import Sliced, refuse_slices
 from statewalk.checker.liveness.in_a_check import Liveness, keeping, not_decided
 from statewalk.checker.machine import supervisor
 from statewalk.checker.machine.supervisor import End
@@ -72,6 +73,10 @@ def around(
         graph = writing(checked, asked, name, options.graph, stack)
         search = search if graph.written is None else graph
         passes.append(graph)
+    if options.slices != "off":
+        refuse_slices(asked, {"--graph": options.graph is not None, "a refinement": refined,
+                              "--engine spark": name == "spark"})  # fmt: skip
+        search = Sliced(search, options.slices == "on")
     return [*passes, Families(), Premises(checked), Hiding()], search
 
 

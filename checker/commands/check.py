@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.commands.arguments import argument
 from statewalk.checker.contract.options import (
+    SLICES,
     CheckOptions,
     read_count,
     read_seconds,
@@ -67,6 +68,14 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         "--view",
         choices=("on", "off"),
         help="ignore auxiliary fields when states are compared",
+    )
+    group.add_argument(
+        "--slice",
+        choices=SLICES,
+        default="off",
+        dest="slices",
+        help="search groups of properties one by one, without the fields that neither steps nor "
+        "the group read (auto: where that makes a third of the states or fewer)",
     )
 
 
@@ -219,6 +228,7 @@ def options_of(arguments: argparse.Namespace) -> CheckOptions:
         spark=spark_settings(a),
         graph=str(Path(a.graph).resolve()) if a.graph else None,
         every_field=bool(a.html),
+        slices=a.slices,
     )
 
 

@@ -37,6 +37,7 @@ def _are_names(value: Any) -> bool:
 
 _BOOL = (lambda value: isinstance(value, bool), "True or False")
 _FEW = (lambda value: _is_count(value) and value <= _THREADS, f"1 to {_THREADS}")
+SLICES = ("on", "off", "auto")
 _COUNT, _TIME = (_is_count, "a number above 0"), (_is_time, "a number of seconds")
 _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "fingerprint_bits": (lambda value: type(value) is int and value in (64, 128), "64 or 128"),
@@ -47,6 +48,7 @@ _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "keep_going": _BOOL, "liveness": _BOOL, "allow_unsound": _BOOL, "symmetry": _BOOL,
     "view": _BOOL, "strict": _BOOL, "optimize": _BOOL, "resume": _BOOL,
     "every_field": _BOOL,
+    "slices": (lambda value: value in SLICES, "on, off or auto"),
 }  # fmt: skip
 
 
@@ -60,6 +62,7 @@ class CheckOptions:
     native engine saves the search, at most every ``checkpoint_every`` seconds; with ``resume`` it
     goes on from there. ``fingerprint_bits`` None are 64. With ``every_field``, the
     states there would be without a field are counted for each, not only where no step reads it.
+    ``slices``: groups of properties are searched one by one (`checker.engines.slices`).
     """
 
     config: str | None = None
@@ -84,6 +87,7 @@ class CheckOptions:
     resume: bool = False
     graph: str | None = None
     every_field: bool = False
+    slices: str = "off"
 
     def __post_init__(self) -> None:
         """Raises RunError[SW328] for a value that would be taken for another."""

@@ -139,7 +139,8 @@ class _Slices:
     def explore(self) -> Exploration:
         """Search until nobody looks at what is left out."""
         self.began = time.monotonic()
-        self.readers = readers_of(self.model)
+        fresh = self.model.fresh_values or self.model.first_unused  # a step asks every field
+        self.readers = {} if fresh else readers_of(self.model)
         self.unread = {
             key for key, info in self.model.fields.items()
             if not info.constant and key in self.readers and not self.readers[key].steps

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from statewalk.checker.contract.search import ASSERTION, Exploration, Finding, SearchOptions
 from statewalk.checker.contract.stops import StoppedBy, whole_levels
-from statewalk.checker.liveness.conditions import Label, predicates, sources
+from statewalk.checker.engines.hidden import HiddenRead, HidingModel
+from statewalk.checker.liveness.conditions import Label, conditions, predicates, sources
 from statewalk.checker.liveness.explore import said_of
 from statewalk.checker.liveness.graph import (
     Bools,
@@ -319,6 +320,40 @@ def collect(
         return _graph(keeper, stopped, properties)
 
     return translating(limits, collected)
+
+
+def collect_sliced(
+    model: HidingModel, options: SearchOptions, properties: tuple[Property, ...]
+) -> StateGraph | None:
+    """Return the state graph of a model without its hidden fields, where it says enough.
+
+    A fair behavior of the spec is one here, too: what is possible here is possible there, and a
+    step that takes an action there does so here unless it changes hidden fields only. So what
+    holds here holds there. None where a fair action makes steps that change nothing here, where a
+    hidden field is read, or where only the whole graph would do.
+    """
+    other = replace(model, properties=(), terminal=(), check_deadlock=False)
+    limits = replace(
+        options, properties=None, keep_going=True, view=True, symmetry=False, on_progress=None
+    )
+
+    def collected(options: SearchOptions) -> StateGraph | None:
+        search = start(_noting(other, properties), options)
+        keeper = Keeper(search, rows=False, alone=True)
+        stopped = run(loop_of(search, sink=keeper, check=keeper.check))
+        graph = None if stopped else _graph(keeper, stopped, properties)
+        if graph is None or graph.raised:
+            return None
+        of = np.array([label.action for label in graph.table] or [0])
+        kept = np.bincount(of[graph.labels.astype(np.int64)], minlength=len(model.actions))
+        fair = [condition.action for condition in conditions(model, graph.table)]
+        fair += [a.index for a in model.actions if a.fairness != "none"]
+        return graph if all(kept[a] == search.fired[a] for a in fair) else None
+
+    try:
+        return translating(limits, collected)
+    except HiddenRead:
+        return None
 
 
 def explored(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from statewalk.checker.contract.search import NO_ERROR, Finding, Pass, SearchOptions
 from statewalk.checker.contract.stops import StoppedBy, from_outside, stop_of
+from statewalk.checker.engines.slices import Unread
 from statewalk.checker.engines.table import Allowance, Kept, SmallFirst
 from statewalk.checker.liveness.conditions import LivenessResult
 from statewalk.checker.liveness.explore import built
@@ -76,7 +77,7 @@ def keeping(
     """
     left = decided(model, options, asked)
     parts = asked.view or asked.symmetry or model.constraints or model.step_constraints
-    unable = parts or asked.resume or options.max_memory is not None
+    unable = parts or asked.resume or options.max_memory is not None or options.slices != "off"
     if name != "native" or not (rows or (left and not unable)):
         return engine
     keeps = _Keeping(_watched(model, left), rows or _need_rows(model, left))
@@ -135,6 +136,10 @@ class Liveness(Pass):
             graph = found.kept
             if isinstance(graph, Kept):
                 graph = small_graph(checked.model, limits, watched, graph)
+            if isinstance(graph, Unread):
+                able = found.engine != "reference" and not rows
+                able = able and all(prop.kind != "formula" for prop in left)
+                graph = self._sliced(graph, limits, left, watched) if able else None
             graph = graph or graph_of(checked.model, limits, watched, found.engine, rows=rows)
             if not (graph.complete or options.allow_unsound or found.stopped):
                 checked.unchecked |= dict.fromkeys(names, why_cut(graph.stopped, asked))
@@ -163,6 +168,26 @@ class Liveness(Pass):
             and graph.stopped is not None
             and not (graph.stopped == "depth" and options.max_depth is None)
         )
+
+    def _sliced(
+        self, unread: Unread, limits: SearchOptions, left: list[Property],
+        watched: tuple[Property, ...],
+    ) -> StateGraph | None:  # fmt: skip
+        """Return the state graph without fields that nobody reads; None unless every property
+        holds on it, so that a lasso is one of whole states.
+        """
+        from statewalk.checker.engines.table import ENGINES, unable
+
+        model = self.checked.model
+        if model.constraints or model.step_constraints or unable(ENGINES["native"], model, limits):
+            return None
+        from statewalk.checker.liveness.check import check_liveness
+        from statewalk.checker.liveness.collect import collect_sliced
+
+        graph = collect_sliced(unread.hidden_from(model, watched), limits, watched)
+        if graph is None or any(r.lasso for r in check_liveness(model, graph, left)):
+            return None
+        return graph
 
 
 def why_cut(stopped: StoppedBy | None, asked: SearchOptions) -> str:

@@ -5,10 +5,10 @@ on.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.contract.stops import bounded
 from statewalk.checker.report.page import Page, Segment, bars, number, plural, seconds
@@ -136,6 +136,7 @@ def _evidence(page: Page, run: Run) -> None:
     _row(page, "view", [f"hides {name}" for name in evidence.hidden])
     _row(page, "symmetry", evidence.symmetry)
     _row(page, "fields", _fields(run))
+    _slices(page, evidence)
     for fairness, names in evidence.fairness.items():
         _row(page, "fairness", [f"{fairness}: {names[0]}", *names[1:]], between=", ")
     _row(page, "constants", [f"{n}={fit(v, 40)}" for n, v in run.constants.items()], between=" ")
@@ -184,6 +185,24 @@ def _fields(run: Run) -> list[str]:
         read,
         f"{do}check{rest} with --view on",
     ]
+
+
+def _slices(page: Page, evidence: Evidence) -> None:
+    """Tell what the search for each group of properties took; one line for equal ones."""
+    told: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    for one in evidence.statistics.get("slices", ()):
+        told.setdefault((one["distinct"], one["without"], one["partly"]), []).append(one)
+    for (distinct, without, partly), alike in told.items():
+        names = list(dict.fromkeys(name for one in alike for name in one["properties"]))
+        names = [name for name in names if not name.startswith("premise of ")]
+        said = ", ".join(names) if len(names) < 4 else f"{len(names)} properties"
+        times = f"{len(alike)} times " * (len(alike) > 1)
+        left = [*without, *(f"{name} of all but one" for name in partly)]
+        _row(page, "slice", [
+            f"{times}{number(distinct)} states{' until reached' * alike[0]['ended']}",
+            f"without {', '.join(left)}" if left else "with every field",
+            said or "deadlocks",
+        ])  # fmt: skip
 
 
 def _distributed(run: Run) -> list[str]:

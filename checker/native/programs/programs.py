@@ -83,8 +83,8 @@ class Translation:
             whole, also = self._whole(wanted)
             body = self._translated(wanted, name + "b")
             reads = self.reads[name] = frozenset(body.reads) | also
-            if looked_at := sorted(reads & self.machine.hidden):
-                raise Untranslatable(f"{looked_at[0]} is hidden: reads of it have to be noticed")
+            if seen := sorted(reads & self.machine.hidden):
+                raise Untranslatable(f"{seen[0]} is hidden: reads of it have to be noticed")
         except Untranslatable as why:
             self.refused[wanted.key] = f"{wanted.name}, {why}"
             return
