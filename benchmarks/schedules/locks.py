@@ -6,8 +6,8 @@ when it has handled its requests, takes them the other way round.
 
 from statewalk import Constant, Role, State, action, require, terminal
 
-REQUESTS: Constant[int] = 12
-HANDLERS: Constant[int] = 3
+REQUESTS: Constant[int] = 10
+HANDLERS: Constant[int] = 6
 
 FREE = -1
 
