@@ -1,6 +1,6 @@
 """How many walks each strategy of `simulate` needs for a planted bug: a table in Markdown.
 
-    python benchmarks/schedules.py [--seeds N] [--most WALKS] [--others WALKS] [--depth STEPS] [SPEC ...]
+    python benchmarks/schedules.py [--seeds N] [--most WALKS] [--others WALKS] [SPEC ...]
 
 Each spec in `benchmarks/schedules` has a bug that a few steps in a certain order meet, and too many
 states to enumerate. The table has the median number of walks over seeds.
