@@ -179,7 +179,8 @@ def _known_fields(
             raise build.fail(
                 f"the record has an unknown field {name!r}",
                 where,
-                f"only the fields {', '.join(sorted(known))}",
+                f"only the fields {', '.join(sorted(known))}"
+                + ("; operations on one object are checked with --object" * ("op" in record)),
             )
 
 

@@ -17,7 +17,7 @@ from statewalk.checker.history.objects.explain import Explanation, explained
 from statewalk.checker.history.objects.operations import Operations
 from statewalk.checker.history.objects.reading import from_records, read_operations
 from statewalk.checker.history.objects.spec import Object
-from statewalk.checker.library import spec_path
+from statewalk.checker.library import entries, no_spec, spec_path
 from statewalk.checker.machine.files import write_text
 from statewalk.dsl.errors import printable
 from statewalk.dsl.loader import load
@@ -98,6 +98,11 @@ def object_of(name: str, constants: Mapping[str, Any], *, nil_is_unknown: bool) 
     """Return an object of the library, or that of a file."""
     path = spec_path(f"objects/{name}")
     path = path if path.endswith(".py") and not Path(name).exists() else spec_path(name)
+    if not Path(path).exists():
+        error = no_spec(name)
+        found = (e.path.stem for e in entries() if e.name.startswith("objects/"))
+        error.help = f"In the library: {', '.join(found)}."
+        raise error
     return Object(load(path, constants, optimize=False), nil_is_unknown=nil_is_unknown)
 
 

@@ -234,6 +234,17 @@ def test_a_record_that_cannot_be_is_refused(
     assert said in capsys.readouterr().err
 
 
+def test_what_is_no_object_is_said_with_those_there_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = file_of(tmp_path, '{"client": 1, "op": "peek", "begin": 0, "end": 1}')
+
+    assert 2 == run(file, "--object", "queu")
+    assert "In the library: counter, kv, lease," in capsys.readouterr().err
+    assert 2 == main(["history", "check", str(file)])
+    assert "are checked with --object" in capsys.readouterr().err
+
+
 def test_a_client_that_invokes_twice_needs_an_id(tmp_path: Path) -> None:
     events = [
         {"client": 1, "event": "invoke", "op": "peek", "id": 1},
