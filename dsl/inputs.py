@@ -367,11 +367,12 @@ class _Imported:
         """Add a module that has no text of its author's."""
         outer, _, last = name.rpartition(".")
         if last == "*":
-            file = None if outer in loading.by_name else file_of(outer, loading.folder)
+            held = outer in loading.by_name or outer in sys.modules
+            file = None if held else file_of(outer, loading.folder)
             if file and file.name == "__init__.py" and not is_installed(str(file)):
-                self.unseen.add(name)  # what its __all__ names is imported when a step runs it
+                self.unseen.add(name)  # what its __all__ names, which is not known yet
             return
-        if outer in loading.by_name and not hasattr(loading.by_name[outer], last):
+        if outer in loading.by_name and last not in vars(loading.by_name[outer]):
             self.missing.add(name)
         elif not outer and name not in loading.by_name and name not in self.missing:
             packages, native = _versions(name)
@@ -404,7 +405,7 @@ def _imported_by(loading: Loading, missing: set[str]) -> _Imported:
             result.missing |= _missing_while_run.get(ran, set())
             result.unseen |= asking
             result.unlisted |= indirect
-            for name in names - seen:
+            for name in (names | _all_of(names, loading)) - seen:
                 seen.add(name)
                 top = name.partition(".")[0]
                 found = file_of(name, loading.folder)
@@ -418,6 +419,15 @@ def _imported_by(loading: Loading, missing: set[str]) -> _Imported:
                     todo.append((str(found), package_of(found, name)))
                     result.unlisted |= {name} - loading.by_name.keys()  # Python runs it, once
     return result
+
+
+def _all_of(names: set[str], loading: Loading) -> set[str]:
+    """Return what ``__all__`` of packages names where all of them is imported."""
+    found = set()
+    for outer in (name.removesuffix(".*") for name in names if name.endswith(".*")):
+        if module := loading.by_name.get(outer, sys.modules.get(outer)):
+            found |= {f"{outer}.{item}" for item in vars(module).get("__all__", ())}
+    return found
 
 
 def _own_without_text(name: str) -> set[str]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import io
 import os
 import sys
 import sysconfig
+import tokenize
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import sha256
@@ -326,11 +328,24 @@ def read_text(path: str) -> str:
         data = read_bytes(file, MOST_OF_A_TEXT)
     except OSError as error:
         raise RunError("SW302", f"{one_line(path)} cannot be read: {error.strerror}.") from error
+    if path.endswith(".py"):
+        _check_encoding(path, data)
     try:
         return data.decode("utf-8-sig")  # some editors write a mark at the start
     except UnicodeDecodeError as error:
         help = "A spec is a UTF-8 text file."
         raise SpecError("SW100", f"{path} is not text (byte {error.start}).", help=help) from None
+
+
+def _check_encoding(path: str, data: bytes) -> None:
+    """Raise SpecError[SW100] for a text that says that it is in another encoding than UTF-8."""
+    with suppress(SyntaxError):  # of what is no text, which is told of below
+        found, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+        if found not in ("utf-8", "utf-8-sig", "ascii"):
+            said = f"{one_line(path)} is in {found}."
+            raise SpecError(
+                "SW100", said, help="Save it as UTF-8, without the line on its encoding."
+            )
 
 
 def no_file(path: str) -> RunError:

@@ -265,6 +265,34 @@ def test_what_a_package_names_for_a_step_is_unseen(folder: Path) -> None:
     assert "rules.*" in everything()[UNSEEN]
 
 
+def test_what_a_package_in_use_names_for_a_step_belongs_to_it(folder: Path) -> None:
+    (folder / "rules/__init__.py").write_text("__all__ = ['limits']")
+    (folder / "rules/limits.py").write_text("LIMIT = 3")
+    (folder / "later.py").write_text("from rules import *")
+    does = "import rules\nLIMIT = 3\ndef later() -> int:\n    import later\n    return 3"
+    (folder / "spec.py").write_text(SPEC.format(does))
+
+    assert "limits.py" in origins()
+    assert UNSEEN not in origins()
+
+
+def test_a_module_that_makes_names_late_may_fail(folder: Path) -> None:
+    late = "def __getattr__(name):\n    from missing_here import V\n    return V"
+    (folder / "late.py").write_text(late)
+    does = "try:\n    from late import V\nexcept ImportError:\n    V = 3\nLIMIT = V"
+    (folder / "spec.py").write_text(SPEC.format(does))
+
+    assert check("spec.py").counts.distinct == 4
+
+
+def test_a_text_in_another_encoding_is_refused(folder: Path) -> None:
+    (folder / "helper.py").write_text("# -*- coding: latin-1 -*-\nN = len('\xe9')", "utf-8")
+    (folder / "spec.py").write_text(SPEC.format("from helper import N as LIMIT"))
+
+    with pytest.raises(SpecError, match=r"SW100.*iso-8859-1"):
+        load("spec.py")
+
+
 def test_random_numbers_of_statistics_are_not_believed(folder: Path) -> None:
     does = "import statistics\nLIMIT = int(statistics.NormalDist(3).samples(1)[0])"
     (folder / "spec.py").write_text(SPEC.format(does))
