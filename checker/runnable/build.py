@@ -97,7 +97,8 @@ class Runnable:
             "<noscript>This page needs its scripts.</noscript>"
             f"<details><summary>For who publishes this site</summary><p>All files are static; any "
             f"host will do. A first run loads {self.size / _MEGA:.1f} MB, less where the host "
-            "compresses; later ones come from the browser's cache. Pages loaded from file:// "
+            "compresses; later ones come from the browser's cache. To start then takes some 13 "
+            "CPU seconds, and 20,000 states of Kafka's InitPid as much. Pages loaded from file:// "
             f'cannot run. <a href="{_FOLDER}/LICENSES.txt">Licences</a> of what is served.</p>'
             "</details>"
         )

@@ -1,8 +1,9 @@
-// Answers requests with the files of a site, without a browser: node pyodide.mjs SITE LOCK REQUESTS
+// Answers requests, a line each, with the files of a site, without a browser: node pyodide.mjs SITE LOCK
 import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
-const [site, lock, requests] = process.argv.slice(2);
+const [site, lock] = process.argv.slice(2);
 const folder = site + "/runnable/";
 const { loadPyodide } = await import(pathToFileURL(folder + "pyodide.mjs").href);
 const python = await loadPyodide({ indexURL: folder, lockFileContents: { info: JSON.parse(readFileSync(lock, "utf8")).info, packages: {} } });
@@ -12,6 +13,6 @@ for (const [name, extractDir] of [["packages.zip", SITE], ["statewalk.zip", SITE
   python.unpackArchive(new Uint8Array(readFileSync(folder + name)), "zip", { extractDir });
 }
 const { answer } = python.pyimport("statewalk.checker.runnable.inside");
-for (const request of JSON.parse(readFileSync(requests, "utf8"))) {
-  process.stdout.write(answer(JSON.stringify(request), () => null) + "\n");
+for await (const request of createInterface({ input: process.stdin })) {
+  process.stdout.write(answer(request, () => null) + "\n");
 }

@@ -1,15 +1,17 @@
-"""Arrays in the place of numpy: checks and comparisons come out as they do with numpy."""
+"""Without compiler and numpy, checks and comparisons come out as they do with them."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from statewalk.checker.cli import main
 from tests.cases import slow
 from tests.places import ROOT
 
@@ -36,9 +38,18 @@ def bare(commands: list[list[str]], folder: Path) -> list[Any]:
     return [[_untimed(printed), code] for printed, _, code in json.loads(run(words, folder).stdout)]
 
 
-def usual(commands: list[list[str]], folder: Path) -> list[Any]:
-    done = [run(["-m", "statewalk", *words], folder) for words in commands]
-    return [[_untimed(one.stdout), one.returncode] for one in done]
+@pytest.fixture
+def usual(capsys: pytest.CaptureFixture[str]) -> Callable[[list[list[str]]], list[Any]]:
+    """What commands find with numpy, and with a compiler."""
+
+    def found(commands: list[list[str]]) -> list[Any]:
+        codes = [(main(words), capsys.readouterr().out) for words in commands]
+        return [[_untimed(printed), code] for code, printed in codes]
+
+    return found
+
+
+Usual = Callable[[list[list[str]]], list[Any]]
 
 
 def run(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
@@ -49,7 +60,7 @@ def run(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
 
 def _untimed(printed: str) -> Any:
     """Return what a command found, without what tells of the machine and of the moment."""
-    return _without(json.loads(printed), {"seconds", "trace", "run"})
+    return _without(json.loads(printed), {"seconds", "trace", "run", "engine", "collision"})
 
 
 def _without(data: Any, names: set[str]) -> Any:
@@ -74,15 +85,17 @@ COMPARE = [
 
 
 @pytest.mark.parametrize("specs", [QUICK, slow(LONG)], ids=["quick", "long"])
-def test_liveness_is_decided_as_with_numpy(specs: list[list[str]], tmp_path: Path) -> None:
-    commands = [["check", *words, "--engine", "reference", "--json", "-"] for words in specs]
-    with_numpy = usual(commands, tmp_path)
-    assert with_numpy == bare(commands, tmp_path)
-    assert all(isinstance(found, dict) and found["properties"] for found, _ in with_numpy)
+def test_checks_find_what_they_find_natively(
+    specs: list[list[str]], usual: Usual, tmp_path: Path
+) -> None:
+    commands = [["check", *words, "--json", "-"] for words in specs]
+    expected = usual(commands)
+    assert expected == bare(commands, tmp_path)
+    assert all(isinstance(found, dict) and found["properties"] for found, _ in expected)
 
 
 @pytest.mark.slow
-def test_comparisons_come_out_as_with_numpy(tmp_path: Path) -> None:
-    with_numpy = usual(COMPARE, tmp_path)
-    assert with_numpy == bare(COMPARE, tmp_path)
-    assert all(isinstance(found, dict) for found, _ in with_numpy)
+def test_comparisons_come_out_as_with_numpy(usual: Usual, tmp_path: Path) -> None:
+    expected = usual(COMPARE)
+    assert expected == bare(COMPARE, tmp_path)
+    assert all(isinstance(found, dict) for found, _ in expected)

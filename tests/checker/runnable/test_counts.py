@@ -6,8 +6,9 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import pytest
@@ -38,14 +39,29 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def answered(site: Path, requests: list[dict[str, Any]], folder: Path) -> list[list[str]]:
-    """The lines that each command prints in Pyodide."""
+Ask = Callable[[dict[str, Any]], list[str]]
+
+
+@pytest.fixture(scope="module")
+def ask(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
+    """Ask Pyodide, which is loaded once for all, for the lines that a command prints."""
     assert NODE is not None
-    (folder / "requests.json").write_text(json.dumps(requests), encoding="utf-8")
     harness = Path(__file__).with_name("pyodide.mjs")
-    words = [NODE, str(harness), str(site), str(PYODIDE / "pyodide-lock.json"), "requests.json"]
-    done = subprocess.run(words, cwd=folder, capture_output=True, encoding="utf-8", check=True)
-    return [json.loads(line)["lines"] for line in done.stdout.splitlines()]
+    words = [NODE, str(harness), str(site), str(PYODIDE / "pyodide-lock.json")]
+    folder = tmp_path_factory.mktemp("node")
+    with subprocess.Popen(
+        words, cwd=folder, stdin=PIPE, stdout=PIPE, encoding="utf-8", bufsize=1
+    ) as python:
+        assert python.stdin is not None and python.stdout is not None
+        asked, answered = python.stdin, python.stdout
+
+        def lines(request: dict[str, Any]) -> list[str]:
+            asked.write(json.dumps(request) + "\n")
+            found: list[str] = json.loads(answered.readline())["lines"]
+            return found
+
+        yield lines
+        asked.close()
 
 
 def told(lines: Any) -> list[Any]:
@@ -63,14 +79,6 @@ def commands(number: str) -> Iterator[tuple[dict[str, Any], tuple[str, ...]]]:
                     yield {**asked, "command": command, "limits": LIMITS}, lines
 
 
-@pytest.mark.parametrize("number", [f"{n:02}" for n in range(8)])
-def test_an_entry_finds_what_it_says(number: str, site: Path, tmp_path: Path) -> None:
-    asked = list(commands(number))
-    found = answered(site, [request for request, _ in asked], tmp_path)
-    assert asked
-    assert [told(lines) for _, lines in asked] == [told(lines) for lines in found]
-
-
 def small() -> Iterator[tuple[str, str, int]]:
     """Models of the library with a configuration of few states, and how many these are."""
     for model in models():
@@ -83,14 +91,19 @@ def small() -> Iterator[tuple[str, str, int]]:
             yield model.name, min(known)[1], min(known)[0]
 
 
-def test_ten_models_of_the_library_count_what_they_expect(site: Path, tmp_path: Path) -> None:
-    chosen = [one for one, _ in zip(small(), range(10), strict=False)]
-    asked = [
-        {"kind": "run", "command": f"statewalk check {name} --config {config}", "limits": LIMITS}
-        for name, config, _ in chosen
-    ]
-    found = answered(site, asked, tmp_path)
-    searched = [COUNTS.findall("\n".join(lines))[0] for lines in found]
-    counts = [int(distinct.replace(",", "")) for distinct, *_ in searched]
-    assert len(chosen) == 10
-    assert [distinct for *_, distinct in chosen] == counts
+@pytest.mark.parametrize("number", [f"{n:02}" for n in range(8)])
+def test_an_entry_finds_what_it_says(number: str, ask: Ask) -> None:
+    found = [(told(lines), told(ask(request))) for request, lines in commands(number)]
+    assert found
+    assert [recorded for recorded, _ in found] == [answered for _, answered in found]
+
+
+def test_ten_models_of_the_library_count_what_they_expect(ask: Ask) -> None:
+    ten = [one for one, _ in zip(small(), range(10), strict=False)]
+    counts = []
+    for name, config, _ in ten:
+        command = f"statewalk check {name} --config {config}"
+        lines = ask({"kind": "run", "command": command, "limits": LIMITS})
+        counts += [int(n.replace(",", "")) for n, *_ in COUNTS.findall("\n".join(lines))[:1]]
+    assert len(ten) == 10
+    assert [distinct for *_, distinct in ten] == counts

@@ -83,6 +83,7 @@ def write(browser: Browser, element: str, text: str) -> None:
     )
 
 
+LOADED = "performance.getEntriesByType('resource').map((one) => one.name)"
 RUN = "document.querySelectorAll('.run')[{}]".format
 AREA = "document.querySelectorAll('.editor textarea')[{}]".format
 
@@ -123,6 +124,10 @@ def test_an_entry_runs_breaks_plays_and_is_solved(fresh: Open, tmp_path: Path) -
     press(page, "Judge it", own)
     assert "Solved." in shown(page, own)
     assert [] == page.said
+    asked = page.value(LOADED) + [name for names in page.in_frames(LOADED) for name in names or ()]
+    host = page.value("location.origin")
+    assert any("packages.zip" in name for name in asked)
+    assert not [name for name in asked if not name.startswith((f"{host}/", "blob:", "data:"))]
 
 
 SPEC = """from statewalk import State, action, always
