@@ -88,6 +88,12 @@ def _clocks(root: Path) -> dict[str, list[str]]:
             found[source.path] = imported + [
                 f"{source.path}:{node.lineno} calls {ast.unparse(node.func)}"
                 for node in source.nodes
-                if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(_TIMERS)
+                if isinstance(node, ast.Call) and _name(node.func).endswith(_TIMERS)
             ]
     return found
+
+
+def _name(called: ast.expr) -> str:
+    """Return the last name of what is called: ``c`` of ``a.b.c``."""
+    name = getattr(called, "attr", None) or getattr(called, "id", "")
+    return str(name)

@@ -77,11 +77,26 @@ class Places:
             return min(2, empty + (not least)), first, last
         return 1, [], []
 
+    def _circles(self) -> dict[int, list[int]]:
+        """By place, the places that follow it and from which it can be reached again."""
+        follows: dict[int, set[int]] = {}
+        for a, b in self.ways:
+            follows.setdefault(a, set()).add(b)
+
+        def below(place: int) -> set[int]:
+            found, waiting = set[int](), [place]
+            while waiting:
+                new = follows.get(waiting.pop(), set()) - found
+                found |= new
+                waiting += new
+            return found
+
+        reached = {place: below(place) for place in follows}
+        return {a: [b for b in found if a in reached.get(b, ())] for a, found in follows.items()}
+
     def exponential(self) -> bool:
         """Return whether some place leads back to itself in two ways over one text."""
-        follows: dict[int, list[int]] = {}
-        for a, b in self.ways:
-            follows.setdefault(a, []).append(b)
+        follows = self._circles()
 
         def pairs(pair: tuple[int, int]) -> Iterator[tuple[int, int]]:
             for a, b in product(*(follows.get(place, ()) for place in pair)):
@@ -97,7 +112,7 @@ class Places:
                         waiting.append(pair)
             return found
 
-        for place in range(len(self.takes)):
+        for place in follows:
             there = reached((place, place))
             if (place, place) not in there:
                 continue

@@ -17,6 +17,7 @@ import sys
 import tokenize
 import typing
 from collections import Counter
+from functools import cache
 
 import pytest
 
@@ -59,6 +60,7 @@ where whole why width wire within without word work worker write writer written 
 """
 
 
+@cache
 def words(name: str) -> set[str]:
     return {w.lower() for w in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name) if len(w) > 2}
 
