@@ -36,9 +36,27 @@ def _loaded(spec: str | Path, optimize: bool, *constants: tuple[str, Any]) -> Mo
 
 
 def search(spec: str | Path, *properties: str, **constants: Any) -> Exploration:
-    """A search of a model of this folder for violations of some properties; for none, of all."""
-    model = loaded(spec, constants)
-    return native.explore(model, SearchOptions(properties=properties or None))
+    """A search of a model of this folder for violations of some properties; for none, of all.
+
+    The latest results are kept, as several tests ask for the same.
+    """
+    return _searched(spec, properties or None, False, *sorted(constants.items()))
+
+
+def explored(spec: str | Path, **constants: Any) -> Exploration:
+    """All states of a model of this folder, violations or not; the latest results are kept."""
+    return _searched(spec, None, True, *sorted(constants.items()))
+
+
+@lru_cache(maxsize=16)
+def _searched(
+    spec: str | Path,
+    properties: tuple[str, ...] | None,
+    keep_going: bool,
+    *constants: tuple[str, Any],
+) -> Exploration:
+    options = SearchOptions(properties=properties, keep_going=keep_going)
+    return native.explore(loaded(spec, dict(constants)), options)
 
 
 def slowly(spec: str, *, optimize: bool, **constants: Any) -> Exploration:

@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-from statewalk.checker import native
-from statewalk.checker.contract.search import Exploration, SearchOptions
 from statewalk.dsl.declared import Configuration
 from tests.cases import slow, some
 from tests.declared import declared
@@ -19,6 +17,7 @@ from tests.models.kafka import (
     FOLDER,
     Constants,
     counts,
+    explored,
     live,
     loaded,
     reached,
@@ -29,7 +28,7 @@ from tests.models.kafka import (
 )
 
 SPEC = "transactions.py"
-LARGE = 5000
+LARGE = 1000
 TOLD = "told_is_known"
 OK = "no_ok_above_hwm"
 ONCE = "fencing_raises_the_epoch_once"
@@ -50,11 +49,6 @@ def c(clients: int, brokers: int, elections: int, **more: Any) -> Constants:
 def configurations() -> dict[str, Configuration]:
     found = declared(FOLDER / SPEC).items()
     return {name: row for name, row in found if row.constants.get("GRAIN") == "fine"}
-
-
-def explored(**constants: Any) -> Exploration:
-    """All states, violations or not."""
-    return native.explore(loaded(SPEC, constants), SearchOptions(keep_going=True))
 
 
 def rows(*, breaks: bool) -> list[Any]:
@@ -88,7 +82,7 @@ def test_a_row_breaks_what_it_names_and_nothing_else(name: str) -> None:
     expect = row.expect
     assert expect is not None
 
-    found = explored(**row.constants)
+    found = explored(SPEC, **row.constants)
 
     assert expect.lengths == violated(found)
     assert expect.states == found.counts.distinct
