@@ -10,6 +10,7 @@ import pytest
 
 from statewalk import conform
 from statewalk.checker.cli import main
+from tests.cases import slow
 from tests.places import ROOT
 
 SPEC = str(ROOT / "models/toys/die_hard.py")
@@ -49,6 +50,7 @@ def test_runs_are_followed_one_by_one(folder: Path, capsys: pytest.CaptureFixtur
 
 
 def test_processes_change_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "README.txt").write_text("runs of today", encoding="utf-8")
     main(["conform", SPEC, str(folder), "--json"])
     alone = capsys.readouterr().out
     main(["conform", SPEC, str(folder), "--json", "--jobs", "2"])
@@ -109,7 +111,7 @@ def test_guards_that_stopped_nothing_are_named(
     assert 1 in found.values()
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", ["1", slow("2")])
 def test_a_file_that_is_no_log_stops_no_other_run(
     jobs: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -50,7 +50,7 @@ def folder(tmp_path: Path) -> Path:
 def test_a_folder_has_a_line_for_each_history_and_a_sum(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code = run(monkeypatch, "check", folder, "--jobs", "2")
+    code = run(monkeypatch, "check", folder, "--jobs", "1")
     out = capsys.readouterr().out.splitlines()
 
     assert 1 == code
@@ -96,7 +96,7 @@ def test_links_to_folders_are_told_and_not_followed(tmp_path: Path) -> None:
 def test_the_json_of_a_folder_has_each_result(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code = run(monkeypatch, "check", folder, "--level", "prefix", "--json", "-", "--jobs", "1")
+    code = run(monkeypatch, "check", folder, "--level", "prefix", "--json", "-", "--jobs", "2")
     result = json.loads(capsys.readouterr().out)
     outcomes = {row["file"]: row["outcome"] for row in result["files"]}
 

@@ -12,6 +12,7 @@ import pytest
 
 from statewalk.checker.cli import main
 from statewalk.checker.history import formats
+from statewalk.checker.history.commands import many
 from statewalk.checker.history.decide.check import Options, check, check_levels, summary
 from statewalk.checker.history.errors import HistoryError
 from statewalk.checker.history.formats.jsonl import from_records
@@ -337,9 +338,15 @@ def test_the_command_says_what_is_missing_and_that_nothing_is_decided(
     assert f"Not decided, since {PARTIAL}: {', '.join(REAL_TIME)}\n" in capsys.readouterr().out
 
 
+def here(files: list[Path], asked: many.FileChecks, jobs: int) -> list[many.Row]:
+    """Return the rows without the processes, which test_many.py is about."""
+    return [many.check_file(str(file), asked) for file in files]
+
+
 def test_a_history_in_a_folder_is_as_undecided_as_alone(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(many, "in_processes", here)
     saved(tmp_path / "a.jsonl", MISSING["none"][0])
     saved(tmp_path / "b.jsonl", [write(1, begin=1, end=2), read(1, begin=3, end=4)])
     command = ["history", "check", str(tmp_path), "--level", "strict-serializable", "--jobs", "1"]
