@@ -22,7 +22,7 @@ from xdist.scheduler import LoadScopeScheduling
 from statewalk.checker.cli import COLLECT_AFTER
 
 # `make test-slow` generates what Hypothesis does by itself: 100 examples.
-settings.register_profile("few", max_examples=12, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("few", max_examples=6, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("few")
 
 

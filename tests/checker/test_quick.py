@@ -13,7 +13,7 @@ from statewalk.checker.engines import reference, table
 from statewalk.checker.engines.table import SmallFirst
 from statewalk.checker.machine import ahead
 from statewalk.dsl.loader import load
-from tests.cases import some
+from tests.cases import slow, some
 from tests.checker.native.agreement import told
 from tests.checker.native.programs.test_meaning import BODIES, HEAD
 
@@ -23,7 +23,7 @@ SPECS = [
     "specs/toys/choices.fizz",
     "models/kafka/init_pid.py",
     "models/tables/hudi.py",
-    "benchmarks/natural/viewchange.py",
+    slow("benchmarks/natural/viewchange.py"),
 ]
 
 
@@ -37,7 +37,7 @@ def agree(path: Path, options: SearchOptions) -> Any:
     return found
 
 
-@pytest.mark.parametrize("name", some(sorted(BODIES), every=8))
+@pytest.mark.parametrize("name", some(sorted(BODIES), every=16))
 def test_small_specs(name: str, tmp_path: Path) -> None:
     path = tmp_path / "spec.py"
     path.write_text(HEAD.replace("@\n", BODIES[name][0].strip("\n") + "\n", 1))

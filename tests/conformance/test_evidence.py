@@ -31,7 +31,7 @@ def small(row: Any) -> bool:
 def cases() -> list[Any]:
     """A few that are small; the others are slow."""
     large = [pytest.param(row, marks=pytest.mark.slow) for row in ROWS if not small(row)]
-    return [*some([row for row in ROWS if small(row)], every=8), *large]
+    return [*some([row for row in ROWS if small(row)], every=20), *large]
 
 
 @pytest.mark.parametrize("row", cases(), ids=named)

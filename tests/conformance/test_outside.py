@@ -181,7 +181,7 @@ def written(folder: Path, top: str, inside: str, step: str, prop: str = "return 
 
 
 @pytest.mark.parametrize("engine", ["native", "reference"])
-@pytest.mark.parametrize("case", some(HIDDEN, every=3))
+@pytest.mark.parametrize("case", some(HIDDEN, every=10))
 def test_what_is_changed_besides_the_state_is_named(case: str, engine: str, tmp_path: Path) -> None:
     *text, changed = HIDDEN[case]
     with pytest.raises(StatewalkError) as caught:

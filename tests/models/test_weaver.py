@@ -48,7 +48,7 @@ def rows() -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("name", some(rows(), every=20))
+@pytest.mark.parametrize("name", some(rows(), every=50))
 def test_rows_are_as_expected(name: str) -> None:
     assert check(SPEC, config=name).as_expected
 

@@ -43,7 +43,7 @@ FEW = [limits(0), limits(30, 10, 8, 15), limits(60, 1, 5, 40), limits(EVER)]
 
 
 @pytest.mark.parametrize(
-    ("broken", "threads", "bits"), some(product((False, True), (1, 2), (64, 128)), every=3)
+    ("broken", "threads", "bits"), some(product((False, True), (1, 2), (64, 128)), every=5)
 )
 def test_two_phase_commit(broken: bool, threads: int, bits: int) -> None:
     options = SearchOptions(

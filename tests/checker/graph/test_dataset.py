@@ -136,7 +136,7 @@ def agree(model: Model, folder: Path, **options: Any) -> tuple[Exploration, Any]
     return found, about
 
 
-@pytest.mark.parametrize("name", some(SPECS, every=3))
+@pytest.mark.parametrize("name", some(SPECS, every=6))
 def test_the_rows_are_those_of_plain_python(name: str, tmp_path: Path) -> None:
     path, constants = SPECS[name]
     model = load(ROOT / path, constants)

@@ -50,7 +50,7 @@ def both(model: Model, options: SearchOptions) -> tuple[StateGraph, StateGraph, 
 
 
 @pytest.mark.parametrize("threads", [slow(1), 2])
-@pytest.mark.parametrize("path", some(SPECS, every=3), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", some(SPECS, every=6), ids=lambda p: p.stem)
 def test_native_and_reference_build_one_graph(path: Path, threads: int) -> None:
     for config in load(path).configurations:
         model = load(path, config=config.name)

@@ -148,7 +148,7 @@ CASES = [(*kind, *FORMS[0]) for kind in KINDS] + [
 
 
 @pytest.mark.parametrize(
-    ("kind", "first", "second", "third", "other", "number", "given"), some(CASES, every=6)
+    ("kind", "first", "second", "third", "other", "number", "given"), some(CASES, every=18)
 )
 def test_a_spec_refines_a_copy_and_none_with_another_value(
     tmp_path: Path,

@@ -67,7 +67,7 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     ("name", "width"),
     [
         *((name, WIDTHS[0]) for name in CASES),
-        *some(((name, width) for width in WIDTHS[1:] for name in CASES), every=4),
+        *some(((name, width) for width in WIDTHS[1:] for name in CASES), every=12),
     ],
 )
 def test_a_report_looks_as_it_should(

@@ -40,7 +40,7 @@ def agree(model: Model, threads: tuple[int, ...] = (1, 2), **options: Any) -> No
 
 
 @pytest.mark.parametrize(
-    ("name", "keep_going", "bits"), some(product(SPECS, [False, True], [64, 128]), every=17)
+    ("name", "keep_going", "bits"), some(product(SPECS, [False, True], [64, 128]), every=35)
 )
 def test_small_specs(name: str, keep_going: bool, bits: int, tmp_path: Path) -> None:
     agree(load_text(tmp_path, SPECS[name]), keep_going=keep_going, fingerprint_bits=bits)
@@ -66,7 +66,7 @@ def test_the_coordinator_model() -> None:
     agree(load(MODELS / "kafka/transactions.py"), max_depth=9)
 
 
-@pytest.mark.parametrize("name", some(SPECS, every=6))
+@pytest.mark.parametrize("name", some(SPECS, every=12))
 def test_the_reference_can_be_plain(name: str, tmp_path: Path) -> None:
     """Fingerprints of orbits do not depend on how fields are laid out in slots."""
     path = write(tmp_path, SPECS[name])

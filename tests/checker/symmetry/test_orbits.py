@@ -37,7 +37,9 @@ def explored(engine: str, model: Model, **options: Any) -> Exploration:
     return load_engine(ENGINES[engine]).explore(model, SearchOptions(symmetry=True, **options))
 
 
-@pytest.mark.parametrize(("engine", "name"), some(product(["reference", "native"], SPECS), every=9))
+@pytest.mark.parametrize(
+    ("engine", "name"), some(product(["reference", "native"], SPECS), every=17)
+)
 def test_orbits_equal_brute_force(engine: str, name: str, tmp_path: Path) -> None:
     model = load_text(tmp_path, SPECS[name])
 

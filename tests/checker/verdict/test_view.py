@@ -131,7 +131,7 @@ def with_step(body: str) -> str:
     return f"{HEAD}\n    @action\n    def step(self) -> None:\n        {body}\n{REST}"
 
 
-@pytest.mark.parametrize("how", some(PROPERTIES, every=3))
+@pytest.mark.parametrize("how", some(PROPERTIES, every=6))
 def test_a_property_that_reads_a_hidden_field_is_refused(tmp_path: Path, how: str) -> None:
     text = with_property(PROPERTIES[how])
 
@@ -160,7 +160,7 @@ def test_the_state_before_a_step_is_hidden_too(tmp_path: Path) -> None:
     assert refused(tmp_path, text, "reference") == "SW356"
 
 
-@pytest.mark.parametrize("how", some(STEPS, every=3))
+@pytest.mark.parametrize("how", some(STEPS, every=6))
 def test_a_step_that_reads_a_hidden_field_is_refused(tmp_path: Path, how: str) -> None:
     text = with_step(STEPS[how])
 

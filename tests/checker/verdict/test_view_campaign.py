@@ -123,7 +123,7 @@ def agreement(tmp_path: Path, seed: int) -> str:
     return "decided"
 
 
-@pytest.mark.parametrize("seed", some(range(6), every=3))
+@pytest.mark.parametrize("seed", some(range(6), every=6))
 def test_a_verdict_under_the_view_is_the_one_without_it(tmp_path: Path, seed: int) -> None:
     agreement(tmp_path, seed)
 

@@ -188,7 +188,7 @@ def agree(seed: int, folder: Path, most: int = 400) -> str:
 
 
 def test_generated_roles_that_come_and_go(tmp_path: Path) -> None:
-    told = Counter(agree(seed, tmp_path, 40) for seed in range(6))
+    told = Counter(agree(seed, tmp_path, 40) for seed in range(2))
 
     assert {"orbits", "states"} <= set(told)
 

@@ -60,7 +60,7 @@ GIVEN = ("default", "given")
 
 @pytest.mark.parametrize(
     ("kind", "use", "given"),
-    some(((k, u, g) for k, uses in USES.items() for u in uses for g in GIVEN), every=3),
+    some(((k, u, g) for k, uses in USES.items() for u in uses for g in GIVEN), every=11),
 )
 def test_where_a_role_is_made_is_all_one(tmp_path: Path, kind: str, use: str, given: str) -> None:
     found = {}

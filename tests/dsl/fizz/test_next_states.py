@@ -68,7 +68,7 @@ TRUE = [
 ]
 
 
-@pytest.mark.parametrize(("body", "engine"), some(product(TRUE, ["reference", "native"]), every=5))
+@pytest.mark.parametrize(("body", "engine"), some(product(TRUE, ["reference", "native"]), every=11))
 def test_what_holds_of_next_states(body: str, engine: str, tmp_path: Path) -> None:
     text = SPEC.replace(
         "BODY", body.replace("ups()", "[s for s in next_states() if s.action_name == 'Up']")

@@ -75,9 +75,9 @@ KINDS = {
 }
 CHOICES = [(kind, "any") for kind in ("function", "def", "lambda", "role")]  # n = any(...)
 ALL = ((kind, own) for own in sorted(VALUES) for kind in KINDS)
-PAIRS = some((pair for pair in ALL if pair not in CHOICES), every=200)
+PAIRS = some((pair for pair in ALL if pair not in CHOICES), every=400)
 OF_VARIABLES = ("local", "state", "parameter", "field")
-OWNS = some(((kind, own) for own in sorted(OWN) for kind in OF_VARIABLES), every=27)
+OWNS = some(((kind, own) for own in sorted(OWN) for kind in OF_VARIABLES), every=80)
 
 
 def found(folder: Path, kind: str, own: str) -> tuple[object, ...]:

@@ -111,7 +111,7 @@ def found(
     return {r.counts.distinct for r in results}, unique_states(path)
 
 
-@pytest.mark.parametrize("name", some(CASES, every=3))
+@pytest.mark.parametrize("name", some(CASES, every=7))
 def test_where_steps_end(name: str, tmp_path: Path) -> None:
     most, text, distinct = CASES[name]
 

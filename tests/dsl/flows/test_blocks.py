@@ -15,7 +15,7 @@ from tests.dsl.flows.block_cases import CASES, FRONT, HEAD, TAIL, found
 
 
 @pytest.mark.parametrize("crash", [False, True])
-@pytest.mark.parametrize("name", some(CASES, every=2))
+@pytest.mark.parametrize("name", some(CASES, every=5))
 def test_blocks_mean_what_they_mean_in_fizz_text(name: str, crash: bool, tmp_path: Path) -> None:
     most, fizz, own, calm, crashing = CASES[name]
     front = FRONT.format(crash=str(crash).lower(), most=most)

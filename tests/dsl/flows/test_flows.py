@@ -162,7 +162,7 @@ def only_when_open() -> bool:
 }
 
 
-@pytest.mark.parametrize("name", some(SPECS, every=2))
+@pytest.mark.parametrize("name", some(SPECS, every=3))
 def test_compiled_flows_agree_with_generators(name: str, tmp_path: Path) -> None:
     agree(tmp_path, SPECS[name])
 

@@ -56,7 +56,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize("body", some(LISTS, every=4))
+@pytest.mark.parametrize("body", some(LISTS, every=12))
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_loop_goes_on_in_what_is_there_by_then(body: str, change: str, tmp_path: Path) -> None:
     agree(tmp_path, SPEC.format(body=body, change=change))

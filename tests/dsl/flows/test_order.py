@@ -86,7 +86,7 @@ BODIES = [
 ]
 
 
-@pytest.mark.parametrize("body", some(BODIES, every=3))
+@pytest.mark.parametrize("body", some(BODIES, every=8))
 def test_an_expression_around_a_yield_is_evaluated_in_order(body: str, tmp_path: Path) -> None:
     agree(tmp_path, SPEC.format(body=f"        {body}\n        yield"))
 
@@ -117,7 +117,7 @@ BINDINGS = [
 ]
 
 
-@pytest.mark.parametrize("body", some(BINDINGS, every=3))
+@pytest.mark.parametrize("body", some(BINDINGS, every=8))
 def test_what_python_binds_is_a_local_of_a_flow(body: str, tmp_path: Path) -> None:
     agree(tmp_path, SPEC.format(body=f"        {body}\n        yield\n        self.n = k\n"))
 

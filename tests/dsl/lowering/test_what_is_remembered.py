@@ -446,7 +446,7 @@ def _agree(text: str, folder: Path) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("before", ["pass", "require(self.n < 3)"])
-@pytest.mark.parametrize("question", some(QUESTIONS, every=4))
+@pytest.mark.parametrize("question", some(QUESTIONS, every=9))
 def test_what_an_element_looks_at_counts(question: str, before: str, tmp_path: Path) -> None:
     found = _agree(PEERS.format(question=question, before=before), tmp_path)
 

@@ -121,7 +121,7 @@ def empty() -> bool:
 
 
 @pytest.mark.parametrize("engine", ["native", slow("reference")])
-@pytest.mark.parametrize("name", some(USES, every=4))
+@pytest.mark.parametrize("name", some(USES, every=8))
 def test_what_changes_a_field_is_seen(
     name: str, engine: Literal["native", "reference"], tmp_path: Path
 ) -> None:

@@ -50,7 +50,7 @@ DEEP = {
 
 @pytest.mark.parametrize("n", [MAX_DEPTH, 2_000])
 @pytest.mark.parametrize(("file", "line"), [("a.py", 6), ("a.fizz", 4)])
-@pytest.mark.parametrize("shape", some(DEEP, every=2))
+@pytest.mark.parametrize("shape", some(DEEP, every=4))
 def test_an_expression_nested_too_deeply_is_told_with_its_line(
     shape: str, file: str, line: int, n: int, tmp_path: Path
 ) -> None:

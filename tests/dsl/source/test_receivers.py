@@ -51,7 +51,7 @@ WAYS = [
 ]
 
 
-@pytest.mark.parametrize("body", some(WAYS, every=2))
+@pytest.mark.parametrize("body", some(WAYS, every=4))
 @pytest.mark.parametrize("optimize", [True, False])
 def test_what_a_local_does_is_done_to_what_it_is(tmp_path: Path, body: str, optimize: bool) -> None:
     path = tmp_path / "spec.py"
@@ -100,7 +100,7 @@ OTHERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("asked", some(PLAIN, every=2))
+@pytest.mark.parametrize("asked", some(PLAIN, every=4))
 @pytest.mark.parametrize("optimize", [True, False])
 def test_methods_of_python_are_not_those_of_roles(
     tmp_path: Path, asked: str, optimize: bool

@@ -112,7 +112,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("body", some(NINE, every=2))
+@pytest.mark.parametrize("body", some(NINE, every=4))
 @pytest.mark.parametrize("engine", [slow(reference), native])
 @pytest.mark.parametrize("optimize", [True, False])
 def test_it_is_as_python_has_it(
@@ -295,7 +295,7 @@ def start() -> None:
 """
 
 
-@pytest.mark.parametrize("copied", some(COPIED, every=3))
+@pytest.mark.parametrize("copied", some(COPIED, every=6))
 def test_a_role_is_not_copied(copied: str, tmp_path: Path) -> None:
     path = tmp_path / "spec.py"
     path.write_text(REFERRING.replace("BODY", copied))

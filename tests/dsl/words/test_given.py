@@ -120,7 +120,7 @@ CASES = {
 
 
 @pytest.mark.parametrize(
-    ("hint", "default", "given", "test"), some(CASES.values(), every=3), ids=CASES.keys()
+    ("hint", "default", "given", "test"), some(CASES.values(), every=6), ids=CASES.keys()
 )
 def test_a_configuration_gives_values_of_the_run_that_it_is_for(
     tmp_path: Path, hint: str, default: str, given: str, test: str
