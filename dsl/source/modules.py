@@ -395,6 +395,13 @@ class _Storing(MutableMapping[str, Any]):
     def __len__(self) -> int:
         return len(self._module.namespace)
 
+    def copy(self) -> dict[str, Any]:
+        """Return the names, as a dict does; so does ``locals() | {...}``."""
+        return dict(self)
+
+    def __or__(self, other: Mapping[str, Any]) -> dict[str, Any]:
+        return {**self, **other}
+
     def _constant(self, name: str, default: Any) -> Any:
         hint, node = self._hints[name]
         loading, given = self._loading, default

@@ -83,6 +83,14 @@ HELPERS = {
         "h.py": "A = 1\nB = len([n for n in dir() if n == 'A'])",
         "spec.py": "from h import B as LIMIT",
     },
+    "copies of locals": {
+        "h.py": "A = 1\nN = len({'A', 'B'} & {*(locals().copy() | {'B': 2})})",
+        "spec.py": "from h import N as LIMIT",
+    },
+    "all of locals": {
+        "h.py": "A = 1\nN = (locals() | {'B': 2})['B'] + A",
+        "spec.py": "from h import N as LIMIT",
+    },
     "locals that are written": {
         "h.py": "for k in 'AB':\n    locals()[k] = ord(k)\nN = A + B - 128",
         "spec.py": "from h import N as LIMIT",
