@@ -307,6 +307,7 @@ class Loading:
 
         seen = types.ModuleType("importlib")
         vars(seen).update(vars(importlib), import_module=import_module)
+        vars(seen)["__getattr__"] = lambda name: getattr(importlib, name)  # imported later
         return seen
 
     def is_own(self, name: str) -> bool:

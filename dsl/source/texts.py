@@ -66,7 +66,8 @@ def searching(folder: str) -> Iterator[None]:
     try:
         yield
     finally:
-        sys.path.remove(folder)
+        with suppress(ValueError):  # the spec may have removed it
+            sys.path.remove(folder)
 
 
 class _FromText(SourceFileLoader):

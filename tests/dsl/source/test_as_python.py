@@ -53,6 +53,18 @@ HELPERS = {
         "h.py": "from importlib import import_module as get\nN = get('math').ceil(1.5)",
         "spec.py": "from h import N as LIMIT\nimport importlib.util\nimportlib.util.find_spec('h')",
     },
+    "a part of importlib, later": {
+        "h.py": "import importlib\nimport importlib.resources as r\nN = len([r.files])",
+        "spec.py": "import importlib\nfrom h import N as LIMIT",
+    },
+    "a module that makes names late": {
+        "h.py": "def __getattr__(name):\n    raise KeyError(name)",
+        "spec.py": "try:\n    from h import V\nexcept KeyError:\n    V = 3\nLIMIT = V",
+    },
+    "its own folder, removed": {
+        "h.py": "import sys\nsys.path[:] = [p for p in sys.path if p != '.']\nN = 3",
+        "spec.py": "from h import N as LIMIT",
+    },
     "modules of a package": {
         "rules/__init__.py": "import importlib, pkgutil\nFOUND = []\n"
         "for m in pkgutil.iter_modules(__path__):\n"
