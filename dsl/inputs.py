@@ -104,9 +104,9 @@ _PURE = {
 }  # fmt: skip
 """Modules whose functions say the same each time, whatever is around them."""
 _INDIRECT = {
-    "__builtins__", "__file__", "__import__", "__loader__", "__name__", "__package__", "__path__",
-    "__spec__", "_sys", "breakpoint", "compile", "eval", "exec", "globals", "input", "kde_random",
-    "os", "posix", "samples", "statewalk", "sys",
+    "__builtins__", "__file__", "__hash__", "__import__", "__loader__", "__name__", "__package__",
+    "__path__", "__spec__", "_sys", "breakpoint", "compile", "eval", "exec", "globals", "input",
+    "kde_random", "os", "posix", "samples", "statewalk", "sys",
 }  # fmt: skip
 """Names of Python that do what no text says, draw random numbers, or are modules in others."""
 _BY_PYTHON = {"numpy", "PyYAML", "pydantic", "pydantic_core"}
