@@ -8,7 +8,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.states.shortening import text_of
-from statewalk.checker.verdict.spec_text import function_at, lines_of
+from statewalk.checker.verdict.spec_text import function_at, lines_of, parsed
+from statewalk.dsl.source.networks import handler_of
 
 if TYPE_CHECKING:
     from statewalk.checker.traces.trace import TraceStep
@@ -66,10 +67,22 @@ def docs_of(steps: Iterable[TraceStep]) -> dict[tuple[str, int], str]:
     """Return by place the first paragraph of the docstrings of the actions of steps."""
     found = {}
     for file, line in dict.fromkeys((step.file, step.line) for step in steps):
-        function = function_at(file, line) if file else None
+        function = _handled(function_at(file, line), file) if file else None
         if doc := _first(ast.get_docstring(function)) if function else "":
             found[file, line] = doc
     return found
+
+
+def _handled(function: ast.FunctionDef | None, file: str) -> ast.FunctionDef | None:
+    """Return the handler of a message in the place of the function that receives it."""
+    tree, name = parsed(file), handler_of(function.name) if function else ""
+    if function is None or tree is None or not name:
+        return function
+    methods = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and n.name == name]
+    text = ast.unparse(function)  # it names the type of what it takes
+    types = (ast.unparse(m.args.args[-1].annotation or ast.Constant("")) for m in methods)
+    only = methods[0] if len(methods) == 1 else function  # it takes whatever its role receives
+    return next((m for m, of in zip(methods, types, strict=True) if f", {of})" in text), only)
 
 
 def sentence(model: Model | None, name: str) -> str:

@@ -139,9 +139,11 @@ def test_beginning_in_plain_python_changes_nothing_that_is_told(path: Path) -> N
 
 
 def told(run: Run) -> dict[str, Any]:
-    """Return what a run says, but for how long it took and what its engine says of itself."""
+    """Return what a run says, but for how long it took, what its engine says of itself, and what
+    the native engine estimates.
+    """
     evidence = evidence_of(run)
-    for name in ("statistics", "options"):
+    for name in ("statistics", "options", "fields"):
         del evidence[name]
     traces = {name: str(trace) for name, trace in run.traces.items()}
     return {**run.to_dict(), "seconds": 0, "evidence": evidence, "traces": traces}
