@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import errno
 import json
+import locale
 import os
 import stat
+import sys
 from collections.abc import Callable
 from io import BufferedReader
 from pathlib import Path
@@ -17,6 +19,17 @@ MOST = 1 << 30  # bytes that are read whole
 _PART = 1 << 20
 MOST_OF_A_TEXT = 1 << 24  # bytes of a spec, which somebody wrote
 _AT_ONCE = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # a pipe opens only so
+
+
+def python_settings() -> dict[str, str]:
+    """Return settings of this Python with which a text or a file may mean something else."""
+    found = {}
+    if sys.flags.optimize:  # modules outside the spec's folders are compiled without assertions
+        found["python -O"] = str(sys.flags.optimize)
+    encoding = locale.getpreferredencoding(do_setlocale=False).lower()
+    if encoding not in ("utf-8", "utf8"):  # of files that are opened as text
+        found["encoding of files"] = encoding
+    return found
 
 
 def opened(path: str | Path, most: int | None = None) -> BufferedReader:

@@ -25,7 +25,7 @@ from typing import Any
 
 from statewalk.dsl.binding import binding
 from statewalk.dsl.caches import UNLISTED, UNSEEN, UNSURE
-from statewalk.dsl.files import MOST_OF_A_TEXT, opened, read_text
+from statewalk.dsl.files import MOST_OF_A_TEXT, opened, python_settings, read_text
 from statewalk.dsl.source.modules import FILES, Loading
 from statewalk.dsl.source.texts import (
     MISSING,
@@ -198,10 +198,9 @@ class Reading:
             except OSError:  # not there, or not there any more
                 if file in _sought:
                     found[file] = _ABSENT
-        # modules outside the spec's folders are compiled by Python itself, without assertions then
-        python = {"python -O": str(sys.flags.optimize)} if sys.flags.optimize else {}
         missing = imported.missing - loading.by_name.keys()
-        found |= {f"module {name}": _ABSENT for name in missing} | imported.packages | python
+        found |= {f"module {name}": _ABSENT for name in missing} | imported.packages
+        found |= python_settings()
         asked = {UNSEEN: unseen, UNLISTED: imported.unlisted}
         return found | {kind: ", ".join(sorted(names)) for kind, names in asked.items() if names}
 

@@ -293,6 +293,14 @@ def test_a_text_in_another_encoding_is_refused(folder: Path) -> None:
         load("spec.py")
 
 
+def test_the_encoding_of_files_belongs_to_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "spec.py").write_text(SPEC.format("LIMIT = 3"))
+    assert ["spec.py"] == [*origins()]
+
+    monkeypatch.setattr("locale.getpreferredencoding", lambda do_setlocale: "ISO-8859-1")
+    assert "iso-8859-1" == origins()["encoding of files"]
+
+
 def test_random_numbers_of_statistics_are_not_believed(folder: Path) -> None:
     does = "import statistics\nLIMIT = int(statistics.NormalDist(3).samples(1)[0])"
     (folder / "spec.py").write_text(SPEC.format(does))
