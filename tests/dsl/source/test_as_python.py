@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import decimal
-import json
 import os
 import py_compile
 import subprocess
@@ -182,29 +181,6 @@ def test_a_context_of_ones_own_is_fine(tmp_path: Path) -> None:
     (tmp_path / "spec.py").write_text(body + STEPS)
 
     assert check(str(tmp_path / "spec.py")).counts.distinct == 6
-
-
-def test_python_m_finds_what_the_command_finds(tmp_path: Path) -> None:
-    (tmp_path / "tuning.py").write_text("N = 9")
-    (tmp_path / "specs").mkdir()
-    body = "try:\n    from tuning import N\nexcept ImportError:\n    N = 2\nLIMIT = N"
-    (tmp_path / "specs/spec.py").write_text(body + STEPS)
-    found = {}
-    for safe in ([], ["-P"]):
-        command = [
-            sys.executable,
-            *safe,
-            "-m",
-            "statewalk",
-            "check",
-            "specs/spec.py",
-            "--json",
-            "-",
-        ]
-        ran = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
-        found[len(safe)] = json.loads(ran.stdout)["counts"]["distinct"]
-
-    assert {0: 3, 1: 3} == found
 
 
 def test_an_import_in_a_step_is_of_the_text(
