@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from statewalk.dsl.view import Path
 
 Spot = tuple["Cut", int, int]
-"""How much of the log has happened, the number of the state that the spec is in, and that of what
-is known of the log's messages.
+"""The part of the log that has happened, the number of the spec's state, and that of what is known
+of the log's messages.
 """
 Link = tuple[Spot, Step, "Event | None"]
 """Where a spot was reached from, by which step, and the event that it is (None: a hidden one)."""

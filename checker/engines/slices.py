@@ -62,8 +62,8 @@ def refuse_slices(options: SearchOptions, others: dict[str, bool]) -> None:
 
 @dataclass(frozen=True)
 class Slice:
-    """What the search for a group of properties took: the fields it was made ``without``, and those
-    left out ``partly``, of some instances. It ``ended`` early if it reached all it was for.
+    """The search for a group of properties: the fields it was made ``without``, and those left out
+    ``partly``, of some instances. It ``ended`` early if it reached all it was for.
     """
 
     properties: tuple[str, ...]

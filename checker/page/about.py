@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.states.shortening import text_of
-from statewalk.checker.verdict.spec_text import function_at, lines_of, parsed
+from statewalk.checker.verdict.spec_text import function_at, parsed
 from statewalk.dsl.source.networks import handler_of
 
 if TYPE_CHECKING:
@@ -31,14 +31,14 @@ def about(model: Model | None) -> dict[str, Any]:
         for name, value in model.constants.items()
         if name not in defaults or repr(defaults[name]) != repr(value)
     ]
-    tree = _tree(model.path)
+    tree = parsed(model.path)
     return {"about": _first(ast.get_docstring(tree)) if tree else "", "given": given}
 
 
 def _defaults(files: Iterable[str]) -> Iterable[tuple[str, Any]]:
     """Return the defaults of constants that are literals, as their declarations give them."""
     yield "MUTANT", "none"
-    for tree in filter(None, map(_tree, files)):
+    for tree in filter(None, map(parsed, files)):
         for node in ast.walk(tree):
             match node:
                 case ast.AnnAssign(
@@ -50,13 +50,6 @@ def _defaults(files: Iterable[str]) -> Iterable[tuple[str, Any]]:
                         yield name, ast.literal_eval(value)
                     except (ValueError, TypeError):
                         continue
-
-
-def _tree(file: str) -> ast.Module | None:
-    try:
-        return ast.parse("\n".join(lines_of(file))) if file.endswith(".py") else None
-    except (SyntaxError, ValueError, RecursionError):
-        return None
 
 
 def _first(doc: str | None) -> str:
