@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import os
 import re
 import sys
 from collections.abc import Collection, Iterable, Mapping
@@ -54,12 +55,20 @@ def one_line(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
-def _lines(path: str) -> list[str]:
+LOADED: dict[str, str] = {}
+"""The texts of specs as they were loaded last, by absolute path: somebody may save one while it is
+checked, and what is told of the check quotes what was checked."""
+
+
+def text_of(path: str) -> str:
+    """Return the text of a spec as it was loaded, of another file as it is; empty when it cannot be
+    read.
+    """
     try:
-        text = read_text(path, errors="replace", most=MOST_OF_A_TEXT)
+        loaded = LOADED.get(os.path.abspath(path))
+        return read_text(path, errors="replace", most=MOST_OF_A_TEXT) if loaded is None else loaded
     except (OSError, ValueError):  # a name that no file can have
-        return []
-    return source_lines(text)
+        return ""
 
 
 def source_lines(text: str) -> list[str]:
@@ -109,7 +118,7 @@ class Span:
         """Return the source line with a caret under the place; empty when the file cannot be
         read.
         """
-        lines = _lines(self.file)
+        lines = source_lines(text_of(self.file))
         if not 1 <= self.line <= len(lines):
             return []
         text, column = _around(lines[self.line - 1], self.column)

@@ -20,6 +20,7 @@ from pydantic import TypeAdapter
 
 from statewalk.checker.states.fingerprints import FINGERPRINT_VERSION
 from statewalk.checker.verdict.conclude import constant_json
+from statewalk.dsl.caches import UNSEEN
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.files import decoded, opened, read_text
 
@@ -341,7 +342,7 @@ class Shown:
 
 def graph_of(folder: str, model: Model) -> About:
     """Return what a graph of a model says of itself. Raises RunError[SW393] for one of another spec
-    or of other constants.
+    or of other constants, or where that is unknown.
     """
     about = read_about(Path(folder))
     constants = {name: constant_json(value) for name, value in model.constants.items()}
@@ -352,6 +353,13 @@ def graph_of(folder: str, model: Model) -> About:
             f"--graph {folder} is of {other}: {about.spec}"
             + "".join(f" {name}={value}" for name, value in about.constants.items()),
             help="Make one of this: statewalk check SPEC --graph DIR, with the same --set.",
+        )
+    if UNSEEN in about.sources:
+        raise RunError(
+            "SW393",
+            f"It is unknown whether --graph {folder} still belongs to this spec.",
+            why=f"While it is loaded, the spec reads more than files: {about.sources[UNSEEN]}.",
+            help="Leave --graph out, or have the spec read nothing but files.",
         )
     return about
 

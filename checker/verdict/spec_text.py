@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -12,8 +11,7 @@ from functools import lru_cache
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
-from statewalk.dsl.errors import source_lines
-from statewalk.dsl.files import MOST_OF_A_TEXT, read_text
+from statewalk.dsl.errors import source_lines, text_of
 from statewalk.dsl.lowering.compiling import Old
 from statewalk.dsl.source.networks import widened
 from statewalk.dsl.source.nodes import WITH_ASSERTIONS, copied
@@ -23,30 +21,14 @@ if TYPE_CHECKING:
     from statewalk.dsl.model import Model
 
 
-Version = tuple[str, int, int]
-"""A file as it is now: its place, when it was changed, its size."""
-
-
-def _version(file: str) -> Version:
-    try:
-        found = os.stat(file)
-    except OSError:
-        return (file, 0, 0)
-    return (os.path.abspath(file), found.st_mtime_ns, found.st_size)
-
-
 def lines_of(file: str) -> tuple[str, ...]:
     """Return the lines of a file, with those that networks add; none when it cannot be read."""
-    return _lines(_version(file))
+    return _lines(file, text_of(file))
 
 
 @lru_cache(maxsize=64)
-def _lines(version: Version) -> tuple[str, ...]:
-    try:
-        text = read_text(version[0], errors="replace", most=MOST_OF_A_TEXT)
-    except OSError:
-        return ()
-    return tuple(source_lines(widened(version[0], text)))
+def _lines(file: str, text: str) -> tuple[str, ...]:
+    return tuple(source_lines(widened(file, text))) if text else ()
 
 
 def line_of(file: str, number: int, column: int = 0) -> str:
@@ -73,13 +55,13 @@ def _asserts(file: str) -> bool:
 
 def parsed(file: str) -> ast.Module | None:
     """Return the syntax tree of a Python file; None for others."""
-    return _parsed(_version(file)) if file.endswith(".py") else None
+    return _parsed(file, text_of(file)) if file.endswith(".py") else None
 
 
 @lru_cache(maxsize=64)
-def _parsed(version: Version) -> ast.Module | None:
+def _parsed(file: str, text: str) -> ast.Module | None:
     try:
-        return ast.parse("\n".join(_lines(version)))
+        return ast.parse("\n".join(_lines(file, text)))
     except (SyntaxError, ValueError, RecursionError):
         return None
 

@@ -30,7 +30,7 @@ from types import CodeType
 from typing import Any
 
 from statewalk.dsl import files
-from statewalk.dsl.errors import RunError, Span, SpecError, one_line
+from statewalk.dsl.errors import LOADED, RunError, Span, SpecError, one_line
 from statewalk.dsl.files import MOST_OF_A_TEXT, read_bytes
 from statewalk.dsl.model import Dialect
 from statewalk.dsl.source.networks import with_networks
@@ -332,10 +332,12 @@ def read_text(path: str) -> str:
     if path.endswith(".py"):
         _check_encoding(path, data)
     try:
-        return data.decode("utf-8-sig")  # some editors write a mark at the start
+        text = data.decode("utf-8-sig")  # some editors write a mark at the start
     except UnicodeDecodeError as error:
         help = "A spec is a UTF-8 text file."
         raise SpecError("SW100", f"{path} is not text (byte {error.start}).", help=help) from None
+    LOADED[os.path.abspath(path)] = text
+    return text
 
 
 def _check_encoding(path: str, data: bytes) -> None:

@@ -41,7 +41,7 @@ ENTERS: dict[str, str] = {
         "machine page report states traces/trace verdict"
     ),
     "checker/graph": (
-        "Model dsl/values contract engines machine native states traces/exports verdict"
+        "Model dsl/caches dsl/values contract engines machine native states traces/exports verdict"
     ),
     "checker/history": "dsl/errors",
     "checker/history/certify": "dsl/library history/clock history/data",

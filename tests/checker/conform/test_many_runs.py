@@ -131,3 +131,19 @@ def test_a_file_that_is_no_log_stops_no_other_run(
     file.unlink()
     assert main([*command, "--watch", "bigg"]) == 2
     assert "SW393" in capsys.readouterr().err
+
+
+def test_a_graph_of_what_no_digest_tells(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = folder.parent / f"{folder.name}.py"
+    text = Path(SPEC).read_text(encoding="utf-8")
+    monkeypatch.setenv("GOAL_NOW", "4")
+    text = text.replace("from statewalk import", "import os\n\nfrom statewalk import", 1)
+    spec.write_text(text.replace("= 4\n", '= int(os.environ["GOAL_NOW"])\n', 1), encoding="utf-8")
+    graph = str(folder.parent / f"{folder.name}.graph")
+    main(["check", str(spec), "--graph", graph, "--keep-going"])
+    capsys.readouterr()
+
+    assert main(["conform", str(spec), str(folder), "--graph", graph]) == 2
+    assert "reads more than files" in capsys.readouterr().err

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from statewalk import check, replay
+from statewalk import check, load, replay
 from statewalk.checker.verdict.explain import Layer
 from statewalk.checker.verdict.run import Run
 from statewalk.dsl.errors import RunError
@@ -429,3 +430,28 @@ def short() -> bool:
     # read after the run: nothing of the state is bound any more
     assert "(('entry', Entry(n=1)),)" == str(explanation.last.bindings)
     assert "[Entry(n=0), Entry(n=1)]" == str(dict(explanation.last.values)["log.entries[:2]"])
+
+
+@pytest.mark.parametrize(
+    ("checked_text", "saved", "shown"),
+    [
+        ("assert self.n < 7", "pass", "assert self.n < 7"),
+        ("assert self.n < 7", "# above\n        assert self.n < 7", "assert self.n < 7"),
+        ("require(self.n < 9)", "require(self.n < 9)  # changed", ""),
+    ],
+)
+def test_a_spec_that_is_saved_while_it_is_checked(
+    tmp_path: Path, checked_text: str, saved: str, shown: str
+) -> None:
+    spec = tmp_path / "spec.py"
+    body = SPEC.replace("require(self.n < 3)", checked_text)
+    body += "\n\n@always\ndef small() -> bool:\n    return all(c.n < 5 for c in counters)\n"
+    spec.write_text(body)
+    model = load(spec)
+    untimed = re.compile(r"\d+\.\d+ s")
+    before = untimed.sub("", str(check(model, engine="reference", keep_going=True)))
+    spec.write_text(body.replace(checked_text, saved).replace("c.n < 5", "c.n < 6"))
+    after = untimed.sub("", str(check(model, engine="reference", keep_going=True)))
+
+    assert before == after
+    assert "c.n < 5" in before and shown in before
