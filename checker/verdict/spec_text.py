@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from statewalk.dsl.errors import source_lines, text_of
 from statewalk.dsl.lowering.compiling import Old
-from statewalk.dsl.source.networks import widened
 from statewalk.dsl.source.nodes import WITH_ASSERTIONS, copied
 from statewalk.dsl.source.set_order import with_ordered_sets
 
@@ -23,12 +22,12 @@ if TYPE_CHECKING:
 
 def lines_of(file: str) -> tuple[str, ...]:
     """Return the lines of a file, with those that networks add; none when it cannot be read."""
-    return _lines(file, text_of(file))
+    return _lines(text_of(file))
 
 
 @lru_cache(maxsize=64)
-def _lines(file: str, text: str) -> tuple[str, ...]:
-    return tuple(source_lines(widened(file, text))) if text else ()
+def _lines(text: str) -> tuple[str, ...]:
+    return tuple(source_lines(text)) if text else ()
 
 
 def line_of(file: str, number: int, column: int = 0) -> str:
@@ -55,13 +54,13 @@ def _asserts(file: str) -> bool:
 
 def parsed(file: str) -> ast.Module | None:
     """Return the syntax tree of a Python file; None for others."""
-    return _parsed(file, text_of(file)) if file.endswith(".py") else None
+    return _parsed(text_of(file)) if file.endswith(".py") else None
 
 
 @lru_cache(maxsize=64)
-def _parsed(file: str, text: str) -> ast.Module | None:
+def _parsed(text: str) -> ast.Module | None:
     try:
-        return ast.parse("\n".join(_lines(file, text)))
+        return ast.parse("\n".join(_lines(text)))
     except (SyntaxError, ValueError, RecursionError):
         return None
 

@@ -17,8 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from textwrap import indent
 
-from statewalk.dsl.errors import SpecError
-from statewalk.dsl.source.added import WRITTEN_OUT, Text, imported, method, types_in, under
+from statewalk.dsl.source.added import Text, imported, method, types_in, under
 from statewalk.dsl.source.clocks import add_clocks, add_timeouts
 from statewalk.dsl.source.nodes import walk
 
@@ -113,16 +112,6 @@ def handler_of(name: str) -> str:
     """Return the method that a function calls with a message; an empty text for one in the file."""
     found = next((head for head in (RECEIVING, _AGAIN) if name.startswith(head)), "")
     return name.removeprefix(found) if found else ""
-
-
-def widened(path: str, text: str) -> str:
-    """Return the text of a module as `with_networks` does; as it is where it is no spec."""
-    if not any(word in text for word in WRITTEN_OUT):
-        return text
-    try:
-        return with_networks(path, text, ast.parse(text))[0]
-    except (SyntaxError, ValueError, RecursionError, SpecError):
-        return text
 
 
 def _add_networks(made: Text, names: dict[str, str], classes: dict[str, ast.ClassDef]) -> None:

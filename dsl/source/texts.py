@@ -314,7 +314,9 @@ class Source:
 
 def read_source(path: str) -> Source:
     """Read and parse a module in Python. Raises RunError[SW302], SpecError[SW100]."""
-    return parse_source(path, read_text(path))
+    source = parse_source(path, read_text(path))
+    LOADED[os.path.abspath(path)] = source.text  # with what networks add
+    return source
 
 
 def read_text(path: str) -> str:
