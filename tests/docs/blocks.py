@@ -347,7 +347,6 @@ NOT_RUN = {
         "statewalk history check lock.jsonl": _REDIS,
     },
     "docs/how-to/histories.md": {
-        "pip install": _INSTALLS,
         "Not parallel-si": "what PostgreSQL did once: tests/checker/history finds lost updates",
     },
     "docs/explanation/history-databases.md": {
