@@ -146,6 +146,12 @@ class Liveness(Pass):
                 checked.unfinished = True
                 return
             results = check_liveness(checked.model, graph, left)
+            action_names = checked.model.action_names()
+            checked.fair_choices |= {
+                (action_names[label.action], choice.fairness)
+                for label in graph.table
+                for choice in label.fair
+            }
         except PredicateRaisedError as e:
             error = Finding(NO_ERROR, "error", e.initial, e.steps, error=e.error)
             checked.findings[NO_ERROR] = error

@@ -103,7 +103,7 @@ def _evidence(
         cut={name: count for name, count in found.cut.items() if count},
         hidden=tuple(auxiliary) if options.view else (),
         collision=None if entry.compares_states else min(1.0, n * n / 2.0 ** (options.bits + 1)),
-        fairness=_fairness(model),
+        fairness=_fairness(checked),
         symmetry=_symmetry(checked) if judge.uses_symmetry(model, options) else (),
         fields=field_costs(model, found),
         expectation=expect if expect is None or judge.is_compared(checked, expect) else None,
@@ -196,13 +196,15 @@ def _symmetry(checked: judge.Checked) -> tuple[str, ...]:
     return (*said, f"{orbits:,} orbits stand for {shown} states (factor {states / orbits:.3g})")
 
 
-def _fairness(model: Model) -> dict[str, tuple[str, ...]]:
+def _fairness(checked: judge.Checked) -> dict[str, tuple[str, ...]]:
+    model = checked.model
     names = model.action_names()
     found: dict[str, tuple[str, ...]] = {}
     for fairness in FAIRNESSES:
         fair = dict.fromkeys(names[a.index] for a in model.actions if a.fairness == fairness)
-        if fair and fairness != "none":
-            found[fairness] = tuple(fair)
+        each = sorted(name for name, of in checked.fair_choices if of == fairness)
+        if (fair or each) and fairness != "none":
+            found[fairness] = (*fair, *(f"each choice of {name}" for name in each))
     if model.assumptions:
         found["assumed"] = tuple(f"{p.name} ({p.of_kind.word})" for p in model.assumptions)
     return found

@@ -31,7 +31,8 @@ class Checked:
     ``exploration`` and ``findings`` are those of the search once it is over; of liveness and
     refinements, ``loops`` is the number of the state to which the last step returns (the number of
     the last state itself: stuttering), ``not_taken`` says in words what is enabled on
-    a cycle and never taken, ``abstract`` how the other model sees a violation, ``compared`` through
+    a cycle and never taken, ``fair_choices`` are actions whose choices are fair by themselves, and
+    how, ``abstract`` how the other model sees a violation, ``compared`` through
     which fields.
 
     ``unchecked`` says why a property was not looked at; ``undecided`` are those of which that is no
@@ -49,6 +50,7 @@ class Checked:
     vacuous: set[str] = field(default_factory=set)
     loops: dict[str, int] = field(default_factory=dict)
     not_taken: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    fair_choices: set[tuple[str, str]] = field(default_factory=set)
     abstract: dict[str, Abstract] = field(default_factory=dict)
     compared: dict[str, tuple[str, ...]] = field(default_factory=dict)
     unsound: set[str] = field(default_factory=set)

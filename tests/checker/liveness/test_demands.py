@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from statewalk import check, replay
+from statewalk import check, load, replay
 from statewalk.checker.verdict.run import Run
 from statewalk.dsl.errors import SpecError
 
@@ -88,6 +88,12 @@ def test_the_report_says_what_is_assumed(tmp_path: Path) -> None:
     run = found(tmp_path, WRAPS + IS_UP)
 
     assert ("is_up (always eventually)",) == run.evidence.fairness["assumed"]
+
+
+def test_the_report_names_the_choices_that_are_fair(tmp_path: Path) -> None:
+    model = load(Path(__file__).parent / "specs" / "single_option.py")
+
+    assert ("each choice of pick",) == check(model).evidence.fairness["strong"]
 
 
 def test_an_assumption_that_nothing_satisfies_is_an_error(tmp_path: Path) -> None:
