@@ -90,10 +90,12 @@ _NO_DATA = re.compile(r"/(?:proc|sys|dev)/(?!shm/)").match
 _NOTHING = "/dev/null"
 # Modules of Python that read files in C, keep what they read, or find modules in ways of their own.
 _UNTRACED = {"dbm", "shelve", "linecache", "importlib", "pkgutil", "runpy", "zipimport"}
-_SYSTEM = {"os", "pathlib", "sys"}
+_SYSTEM = {"getpass", "os", "pathlib", "shutil", "sys", "tempfile"}
 _UNREPORTED = {
-    "access", "argv", "environ", "exists", "getenv", "getmtime", "getsize", "is_dir", "is_file",
-    "isdir", "isfile", "lexists", "lstat", "readlink", "stat", "stdin",
+    "access", "argv", "cwd", "environ", "exists", "expanduser", "expandvars", "get_terminal_size",
+    "getcwd", "getenv", "getmtime", "getsize", "gettempdir", "getuser", "home", "is_dir", "is_file",
+    "is_symlink", "isdir", "isfile", "lexists", "lstat", "readlink", "realpath", "samefile", "stat",
+    "stdin", "which",
 }  # fmt: skip
 """Names in these modules of what Python does not report: the environment, what a file is."""
 _PURE = {
@@ -180,14 +182,13 @@ class Reading:
         unseen = imported.unseen.union(
             self.unseen, self._rewritten(), *(_versions(top)[1] for top in self.imported)
         )
-        files = (imported.files | self.opened.keys()) - self.written
-        files = {os.path.realpath(f) for f in files}
-        files -= {os.path.realpath(m.source.path) for m in loading.modules}
+        # By the names under which they were read: a link may lead elsewhere the next time.
+        files = {os.path.abspath(f) for f in imported.files | self.opened.keys()} - self.written
+        files -= {os.path.abspath(m.source.path) for m in loading.modules}
         found = {}
         for file in sorted(files):
-            if is_installed(file):
-                continue
-            if _NO_DATA(file):
+            target = os.path.realpath(file)
+            if is_installed(target) or _NO_DATA(target):
                 continue
             if os.path.exists(file) and not os.path.isfile(file):
                 unseen.add("what is no regular file")
@@ -288,7 +289,7 @@ def _note(event: str, about: tuple[Any, ...]) -> None:
         if is_module or module not in FILES:  # a module of a spec runs in each load
             _while_run.setdefault(os.path.abspath(module), set()).add(file)
     if by_spec:
-        _sought.add(os.path.realpath(file))
+        _sought.add(file)
     made = flags & os.O_TRUNC or (flags & os.O_CREAT and not os.path.exists(file))
     stamp = _stamp(file)
     for one in _under_way:

@@ -116,6 +116,43 @@ def test_what_a_spec_takes_from_a_file_belongs_to_it(folder: Path, case: Case) -
     assert {Path(name).name} == {n for n in first if first[n] != changed[n]}
 
 
+LINKED = {
+    "a file": "from pathlib import Path\n"
+    "LIMIT = [Path(f'{n}.json').read_text() for n in ('now', 'a', 'b')]",
+    "folders": "from pathlib import Path\n"
+    "LIMIT = [Path(f'{n}/x.json').read_text() for n in ('current', 'previous')]",
+    "a module": "import now_at\nimport first\nimport second\nLIMIT = now_at.N",
+    "modules in folders": "from current import x as y\nfrom previous import x\nLIMIT = y.N, x.N",
+}
+
+
+@pytest.mark.parametrize("does", LINKED.values(), ids=LINKED)
+def test_a_link_that_leads_elsewhere_belongs_to_it(does: str, folder: Path) -> None:
+    (folder / "spec.py").write_text(SPEC.format(does))
+    for name, number in (("a", 1), ("b", 2)):
+        (folder / name).mkdir()
+        for file, text in (("x.json", f"{number}"), ("x.py", f"N = {number}")):
+            (folder / name / file).write_text(text)
+        (folder / f"{name}.json").write_text(f"{number}")
+    (folder / "first.py").write_text("N = 1")
+    (folder / "second.py").write_text("N = 2")
+
+    def turned(one: str, other: str) -> dict[str, str]:
+        links = {
+            "now.json": f"{one}.json", "current": one, "previous": other,
+            "now_at.py": "first.py" if one == "a" else "second.py",
+        }  # fmt: skip
+        for link, target in links.items():
+            (folder / link).unlink(missing_ok=True)
+            (folder / link).symlink_to(target)
+        return load(folder / "spec.py").origins
+
+    one, other, again = turned("a", "b"), turned("b", "a"), turned("a", "b")
+
+    assert one == again != other
+    assert by_name(one) != by_name(other)
+
+
 def test_a_file_that_is_not_found_belongs_to_it(folder: Path) -> None:
     does, name, text = CASES["data with a default"]
     (folder / "spec.py").write_text(SPEC.format(does))
