@@ -6,6 +6,7 @@ import json
 import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -331,13 +332,22 @@ def run_several(
 def _cases(
     sweep: Sweep, configs: Sequence[str | None]
 ) -> Iterator[tuple[str | None, dict[str, Any], dict[str, Any], str]]:
-    """Yield each check of a sweep: configuration, constants, table cells, name of its folder."""
+    """Yield each check of a sweep: configuration, constants, table cells, name of its folder.
+
+    Of folders with one name (also where upper case is no other name) the later ones are numbered.
+    """
+    taken: Counter[str] = Counter()
     for config in configs:
         named = {"config": config} if len(configs) > 1 else {}
         for constants in sweep.combinations():
             swept = {name: constants[name] for name in sweep.swept}
             own = [*map(str, named.values()), *(f"{n}={value}" for n, value in swept.items())]
-            yield config, constants, {**named, **swept}, safe_name("-".join(own))
+            name = safe_name("-".join(own))
+            while taken[name.casefold()]:
+                taken[name.casefold()] += 1
+                name += f"-{taken[name.casefold()]}"
+            taken[name.casefold()] += 1
+            yield config, constants, {**named, **swept}, name
 
 
 def _noted(run: Run, code: int) -> tuple[dict[str, Any], list[dict[str, Any]], int]:

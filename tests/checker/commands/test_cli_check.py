@@ -358,3 +358,24 @@ def test_no_result_of_an_earlier_check_stays_in_a_folder_used_again(
 
 def killed(*given: Any, **options: Any) -> Any:
     raise KeyError
+
+
+def test_checks_of_a_sweep_have_a_folder_each(tmp_path: Path) -> None:
+    spec = tmp_path / "signs.py"
+    spec.write_text(
+        "from typing import Literal\nfrom statewalk import *\n"
+        'OP: Constant[Literal["<", ">", "a b", "A b", "a_b-2", "a/b"]] = "<"\n'
+        "class N(Role):\n    v: int = 0\n    @action\n    def up(self) -> None:\n"
+        "        require(self.v < 3)\n        self.v += 1\nn = N()\n"
+        '@always\ndef small() -> bool:\n    return OP == ">" or n.v < 2\ndeadlock(False)\n'
+    )
+
+    assert main(["check", str(spec), "--set", "OP=all", "--out", "o"]) == 1
+
+    found = {
+        json.loads((folder / "result.json").read_text())["constants"]["OP"]: (
+            (folder / "small.trace.json").exists()
+        )
+        for folder in (tmp_path / "o").iterdir()
+    }
+    assert dict.fromkeys(("<", "a b", "A b", "a_b-2", "a/b"), True) | {">": False} == found
