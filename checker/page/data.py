@@ -14,6 +14,7 @@ from statewalk.checker.contract.stops import whole_levels
 from statewalk.checker.machine.limits import within
 from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.page.about import about, docs_of, sentence
+from statewalk.checker.page.deciding import Deciding
 from statewalk.checker.page.fair import fair_in
 from statewalk.checker.page.places import shared
 from statewalk.checker.page.ran import functions_of, states_and_lines
@@ -27,6 +28,7 @@ from statewalk.checker.traces.exports.lanes import drawing
 from statewalk.checker.traces.exports.sequence import to_mermaid
 from statewalk.checker.traces.file import to_dict
 from statewalk.checker.traces.trace import label_parts
+from statewalk.checker.verdict.reasons import reads_of_step
 from statewalk.checker.verdict.spec_text import lines_of as text_lines
 from statewalk.dsl.errors import StatewalkError
 from statewalk.dsl.values.stored import ABSENT
@@ -61,7 +63,8 @@ def of_run(run: Run) -> dict[str, Any]:
     whole = whole_levels(run.evidence.stopped)
     around = Around(run.model) if run.model is not None and whole else None
     traces = [run.traces[name] for name in names if name in run.traces]
-    paths = [of_path(trace, around) for trace in traces]
+    deciding = Deciding()
+    paths = [of_path(trace, around, deciding) for trace in traces]
     page = {
         **head(run.spec, run.constants.items()),
         **about(run.model),
@@ -83,7 +86,7 @@ def of_trace(trace: Trace) -> dict[str, Any]:
     """Return the page of a trace alone."""
     above = Page(_WIDTH)
     add_abstract(above, trace)
-    path = of_path(trace, Around(trace.model) if trace.model else None)
+    path = of_path(trace, Around(trace.model) if trace.model else None, Deciding())
     places = _places([path])
     page = {
         **head(trace.spec, trace.constants.items()),
@@ -114,13 +117,17 @@ def always_of(properties: Iterable[Property | PropertyResult]) -> list[str]:
     return [p.name for p in properties if p.of_kind.invariant]
 
 
-def of_path(trace: Trace, around: Around | None = None) -> dict[str, Any]:
+def of_path(
+    trace: Trace, around: Around | None = None, deciding: Deciding | None = None
+) -> dict[str, Any]:
     """Return a trace as it is saved, with the words of its steps and its drawings."""
     found = states_and_lines(trace.model, trace) if trace.model is not None else None
     states, lines = found if found is not None else ([], [])
     steps = [told(trace, step, changes) for step, changes in trace]
     for step, ran in zip(steps, lines, strict=False):
         step["ran"] = functions_of(ran)
+    for step, taken, state in zip(steps, trace.steps, states, strict=False):
+        step["reads"] = reads_in(trace, taken, state)
     docs = docs_of(trace.steps) if trace.model is not None else {}
     for step, taken in zip(steps, trace.steps, strict=True):
         if doc := docs.get((taken.file, taken.line)):
@@ -134,6 +141,7 @@ def of_path(trace: Trace, around: Around | None = None) -> dict[str, Any]:
         "lanes": drawing(trace),
         "mermaid": to_mermaid(trace),
         **fair_in(trace, states),
+        **(deciding.of(trace, states, lines) if deciding else {}),
         **_pictures(trace, states),
         "places": [(file, first) for ran in lines for file, first, _ in ran],
     }
@@ -151,6 +159,15 @@ def _pictures(trace: Trace, states: Sequence[State]) -> dict[str, Any]:
         error = {"error": f"The pictures take longer than {_ENDLESS:.0f} seconds."}
         late = {"name": "pictures", "doc": "", "drawings": [error], "at": [0] * len(states)}
         return {"pictures": [late]}
+
+
+def reads_in(trace: Trace, step: TraceStep, state: State) -> list[str]:
+    """Return the places that a step reads in the state before it."""
+    model = trace.model
+    if model is None:
+        return []
+    choices = [choice.index for choice in step.choices]
+    return [*reads_of_step(model, state, model.actions[step.index], choices)]
 
 
 def told(trace: Trace, step: TraceStep, changes: Sequence[Change]) -> dict[str, Any]:

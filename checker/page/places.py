@@ -14,7 +14,8 @@ import statewalk
 
 _VALUES = frozenset(
     {"states", "constants", "abstract", "arguments", "choices", "only", "classes", "truths",
-     "actor", "values", "lanes", "changes", "given", "label", "lines", "pictures"}
+     "actor", "values", "lanes", "changes", "given", "label", "lines", "pictures",
+     "decided", "reads"}
 )  # fmt: skip
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.states.shortening import fit, place
 from statewalk.checker.traces.trace import take_step
+from statewalk.checker.verdict.reasons import reads_of
 from statewalk.checker.verdict.spec_text import line_of, parsed
 from statewalk.dsl.errors import StatewalkError
 from statewalk.dsl.source.networks import handler_of
@@ -20,7 +21,7 @@ from statewalk.dsl.view import Endless
 
 if TYPE_CHECKING:
     from statewalk.checker.traces.trace import Trace
-    from statewalk.dsl.model import Model
+    from statewalk.dsl.model import Model, Property
     from statewalk.dsl.view import State
 
 
@@ -61,6 +62,14 @@ def states_and_lines(model: Model, trace: Trace) -> tuple[list[State], list[Ran]
         state = taken.state
         states.append(state)
     return states, lines
+
+
+def judged(model: Model, prop: Property, states: Sequence[State]) -> Ran:
+    """Return the functions with which a property is judged at the end of a path."""
+    before = states[-2] if prop.of_kind.over == "steps" and len(states) > 1 else None
+    found: Lines = {}
+    _watched(lambda: reads_of(model, prop, states[-1], before), model.sources, found)
+    return _functions(found, "", 0)
 
 
 def _watched(call: Callable[[], Any], sources: Any, found: Lines) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from statewalk.checker.traces.trace import Trace
     from statewalk.checker.verdict.evidence import Guard, Violation
     from statewalk.checker.verdict.explain import Values
-    from statewalk.dsl.model import Model, Property
+    from statewalk.dsl.model import Action, Model, Property
     from statewalk.dsl.view import Path, State
 
 
@@ -37,13 +38,16 @@ class _ReadingView(PlainView):
 
     __slots__ = ("read",)
 
-    def __init__(self, base: State) -> None:
-        super().__init__(base)
+    def __init__(self, base: State, script: Sequence[int] = ()) -> None:
+        super().__init__(base, script)
         self.read: dict[Path, None] = {}
 
     def get(self, path: Path) -> Any:
         self.read[path[:3]] = None
         return super().get(path)
+
+    def update(self, path: Path, key: object, fn: Callable[[Any], Any]) -> None:
+        self.writes[path] = fn(super().get(path))  # to add to a set is not to read it
 
 
 def reason_of(model: Model, finding: Finding, violation: Violation) -> Reason:
@@ -107,6 +111,17 @@ def reads_of(
     old = PlainView(before) if before is not None else None
     with suppress(Exception):  # a property that raises has read something, too
         model.holds(prop.whole, view, old)
+    names = short_names(model)
+    return tuple(show_field(path, names) for path in view.read)
+
+
+def reads_of_step(
+    model: Model, state: State, action: Action, choices: Sequence[int]
+) -> tuple[str, ...]:
+    """Return the places that a step reads in the state before it, as reports show them."""
+    view = _ReadingView(state, choices)
+    with suppress(Exception):  # a step that fails has read something, too
+        model.take(action, view)
     names = short_names(model)
     return tuple(show_field(path, names) for path in view.read)
 

@@ -3,15 +3,7 @@
 A partition has replicas. One leads, the others fetch from it. A record counts as committed once it
 lies below the high watermark: every in-sync replica has it. A follower learns the high watermark
 one fetch late, so what lies above its own may be committed or not; when it comes to follow another
-leader it must drop what that leader does not have. `TRUNCATION` is to where:
-
-- `high_watermark`: to its own high watermark, before Kafka 0.11.
-- `kip101`: to where the leader's log leaves the epoch of the follower's last record.
-- `kip279`: to the end of what both logs have in common.
-- `kip320_first`: the first try at KIP-320. A follower shortens its log when a fetch does not fit,
-  and leaders compare epochs of records.
-- `kip320`: as adopted in Kafka 2.1. Once in an epoch, against the leader of that epoch; a leader
-  refuses whoever is in another epoch.
+leader it must drop what that leader does not have. `TRUNCATION` says to where.
 
 All else is one protocol. A rule also differs in what a leader asks of a follower before it counts
 it: `follows`, `has_reached`, `may_add_to_isr`. The bounds and the grain of steps are those of the
@@ -48,9 +40,15 @@ REPLICAS: Constant[int] = 2
 LOG_SIZE: Constant[int] = 2
 MAX_RECORDS: Constant[int] = 2
 MAX_EPOCH: Constant[int] = 1  # leader epochs are 0 to MAX_EPOCH
-TRUNCATION: Constant[Literal["high_watermark", "kip101", "kip279", "kip320_first", "kip320"]] = (
-    "kip320"
-)
+TRUNCATION: Constant[  # to where a follower shortens its log
+    Literal[
+        "high_watermark",  # to its own high watermark, before Kafka 0.11
+        "kip101",  # to where the leader's log leaves the epoch of the follower's last record
+        "kip279",  # to the end of what both logs have in common
+        "kip320_first",  # a try at KIP-320: once a fetch does not fit, and leaders compare epochs
+        "kip320",  # Kafka 2.1: once an epoch, by the log of its leader, who refuses other epochs
+    ]
+] = "kip320"
 
 COMPARES_EPOCHS = TRUNCATION in ("kip320_first", "kip320")
 
@@ -328,6 +326,7 @@ def logs() -> draw.Part:
                 replica,
                 draw.token(f"epoch {replica.epoch}", color=replica.epoch, strong=replica.leads()),
                 "leads" if replica.leads() else f"follows {replica.leader}",
+                replica.isr,
                 *(
                     draw.box(entry.id, color=entry.epoch, strong=at < replica.high_watermark)
                     for at, entry in enumerate(replica.log)
@@ -335,7 +334,13 @@ def logs() -> draw.Part:
             ]
             for replica in replicas
         ),
-        ["the quorum", draw.token(f"epoch {quorum.epoch}", color=quorum.epoch), quorum.leader],
+        [
+            quorum,
+            draw.token(f"epoch {quorum.epoch}", color=quorum.epoch),
+            f"has {quorum.leader} lead",
+            quorum.isr,
+        ],
+        columns=["", "", "", "ISR", *(f"log[{at}]" for at in range(LOG_SIZE))],
     )
 
 

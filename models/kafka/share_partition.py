@@ -22,10 +22,15 @@ locks (KIP-1222), dead letters (KIP-1191), compacted and transactional topics, a
 the group coordinator assigns partitions to.
 """
 
-from statewalk import always, config, deadlock, exists, old, on_step
-from statewalk.models.kafka.sharing.leader import history, partition, persister
+from statewalk import always, config, deadlock, draw, exists, old, on_step, picture
+from statewalk.models.kafka.sharing.leader import Persisted, history, partition, persister
 from statewalk.models.kafka.sharing.rows import ROWS
-from statewalk.models.kafka.sharing.settings import DELETIONS, MAX_DELIVERIES, OFFSET_RESETS
+from statewalk.models.kafka.sharing.settings import (
+    DELETIONS,
+    MAX_DELIVERIES,
+    OFFSET_RESETS,
+    RECORDS,
+)
 
 deadlock(False)  # a partition whose records are done rests
 
@@ -127,6 +132,49 @@ if OFFSET_RESETS:
 @exists
 def accepted() -> bool:
     return bool(history.accepted)
+
+
+# -- a picture -----------------------------------------------------------------------------------
+@picture
+def records() -> draw.Part:
+    """Records as the leader lends them, as they are written, and writes on their way.
+
+    Colors are epochs of the group's state: one that a reset ended is to write nothing.
+    """
+    offsets = range(RECORDS)
+    return draw.grid(
+        ["the leader", partition.start, epoch_of(partition.state_epoch), *map(lent, offsets)],
+        ["on its way", "", "", *map(on_its_way, offsets)],
+        ["written", persister.start, epoch_of(persister.state_epoch), *map(written, offsets)],
+        columns=["", "start", "state", *(f"record {offset}" for offset in offsets)],
+    )
+
+
+def epoch_of(epoch: int) -> draw.Part:
+    return draw.token(f"epoch {epoch}", color=epoch)
+
+
+def lent(offset: int) -> object:
+    record = partition.cache.get(offset)
+    if record is None:
+        return ""
+    who = record.acknowledged_by or record.holder
+    said = "acknowledged by" if record.acknowledged_by else "held by"
+    lines = [record.state, f"delivery {record.deliveries}", *([f"{said} {who}"] if who else [])]
+    return draw.box(*lines, color=partition.state_epoch, strong=record.timer is not None)
+
+
+def on_its_way(offset: int) -> object:
+    return draw.row(*(known(w.written) for w in persister.inbox if w.offset == offset))
+
+
+def written(offset: int) -> object:
+    return known(persister.states[offset]) if offset in persister.states else ""
+
+
+def known(record: Persisted) -> draw.Part:
+    lines = [record.state, f"delivery {record.deliveries}", f"epoch {record.state_epoch}"]
+    return draw.box(*lines, color=record.state_epoch)
 
 
 # -- configurations ------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ from statewalk.models.tables.paimon_settings import (
     WORKLOAD,
     WRITERS,
 )
-from statewalk.models.tables.safety import consistent_read
+from statewalk.models.tables.safety import consistent_read, expected
 from statewalk.models.tables.workers.cleaner import everybody
 from statewalk.models.tables.workers.commit import Worker
 from statewalk.models.tables.workers.committer import is_committed
@@ -226,15 +226,24 @@ for compared in rows_of("paimon"):
 # -- a picture -------------------------------------------------------------------------------------
 @picture
 def levels() -> draw.Part:
-    """The latest version: files by level with their rows, colored by key; gray ones are marked."""
+    """The latest version: files by level with their rows, colored by key; gray ones are marked.
+
+    Rows have their numbers, which decide which of a key is read.
+    """
     now = latest()
     by_level: dict[int, list[int]] = {}
     for file in live(now):
         by_level.setdefault(level_of(now, file), []).append(file)
-    return draw.grid(
+    files = draw.grid(
         *([f"level {n}", *(box_of(now, file) for file in by_level[n])] for n in sorted(by_level)),
         title=f"version {now}",
     )
+    read = [[key, shown(merging_reader(now, key)), expected(now, key)] for key in ALL_KEYS if now]
+    return draw.column(files, draw.grid(*read, columns=["key", "reads", "acknowledged"]))
+
+
+def shown(rows: list[Row]) -> list[tuple[int | None, int | None]]:
+    return [(row.a, row.b) for row in rows]
 
 
 def box_of(version: int, file: int) -> draw.Part:
@@ -247,5 +256,6 @@ def box_of(version: int, file: int) -> draw.Part:
 
 def token_of(row: Row, marked: bool) -> draw.Part:
     return draw.token(
-        f"{row.kind} key {row.key} #{row.sequence}", color=None if marked else row.key
+        f"{row.kind} key {row.key} = ({row.a}, {row.b}) #{row.sequence}",
+        color=None if marked else row.key,
     )

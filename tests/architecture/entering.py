@@ -80,8 +80,8 @@ ENTERS: dict[str, str] = {
         "native/kernels native/learn"
     ),
     "checker/page": (
-        "Model dsl/source dsl/values behaviours compare contract machine report states traces "
-        "verdict"
+        "Model dsl/loader dsl/source dsl/values dsl/words behaviours compare contract machine "
+        "report states traces verdict"
     ),
     "checker/refinement": (
         "Model dsl/state dsl/values contract engines liveness states traces verdict"

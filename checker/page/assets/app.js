@@ -153,7 +153,8 @@ function drawState(path) {
   beforeWord = view.since === "side" && there ? `${there.side}:` : "was";
   const state = stateTree(path, view.step, stateBefore(path, pinned), fieldFilter(view.only));
   const marked = path.trace.reason && path.trace.reason.reads.length ? h("span.reads", null, "◂ ", h("span.dim", null, `read by ${path.trace.property}`)) : null;
-  shown.append(marked || "");
+  const used = view.step && (path.steps[view.step - 1]?.reads || []).length ? h("span.uses", null, "▸ ", h("span.dim", null, `read by step ${view.step}`)) : null;
+  shown.append(marked || "", used || "");
   fill(panel, picturesOf(path, view.step), wide.matches && !current().beside ? null : factsOf(path), shown, state);
 }
 

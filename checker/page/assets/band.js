@@ -54,16 +54,32 @@ function sentenceOf({ trace, sentence }) {
   return h("p.doc", null, trace.kind === "refines" ? sentence : h("code", null, eased(sentence)));
 }
 
-// Constants that are not as the spec declares them, and what a mutant does.
-function givenOf() {
-  const { given = [] } = data;
-  if (!given.length) return null;
-  return h("p.given", null, h("span.dim", null, "with "), given.map(([name, value, doc]) => [h("span.known", null, h("span.dim", null, name, " = "), h("b", null, eased(value))), doc ? [" ", h("span", null, doc)] : null, " "]));
+const knownOf = (name, value) => h("span.known", null, h("span.dim", null, name, " = "), h("b", null, eased(value)));
+const CAME = { holds: "these steps violate nothing", fails: "these steps violate it, too", stops: "a guard forbids the last step", "": "" };
+
+// A constant that decides: its value, and those with which the same steps do no harm; below, all.
+function decidedOf({ name, value, doc, others }) {
+  const having = (wanted, then) => {
+    const found = others.filter(([, , came]) => came === wanted).map(([one]) => h("code", null, one));
+    return found.length ? h("span.instead", null, "✓ with ", found.flatMap((one, i) => (i ? [", ", one] : [one])), ` ${then} `) : null;
+  };
+  const known = h("summary", null, knownOf(name, value), doc ? [" ", h("span", null, doc)] : null, " ", having("holds", CAME.holds), having("stops", CAME.stops));
+  const rows = others.map(([one, said, came]) => h("tr." + (came || "open"), null, h("td", null, h("code", null, one)), h("td", null, said), h("td", null, CAME[came])));
+  return h("details.decided", null, known, h("table", null, h("tbody", null, rows)));
+}
+
+// Constants that decide, then others that are not as the spec declares them; what a mutant does.
+function givenOf({ decided = [] }) {
+  const told = new Set(decided.map(({ name }) => name));
+  const given = (data.given || []).filter(([name]) => !told.has(name));
+  const others = given.length ? h("p.given", null, h("span.dim", null, "with "), given.map(([name, value, doc]) => [knownOf(name, value), doc ? [" ", h("span", null, doc)] : null, " "])) : null;
+  return [decided.length ? h("div.deciding", null, decided.map(decidedOf)) : null, others];
 }
 
 // The band of a path of a report. Of a comparison or in the explorer there is a title of its own.
 function bandOf(path, select) {
   const { trace } = path;
+  const [deciding, given] = givenOf(path);
   const [word, tone] = wordOf(path);
   const error = [trace.error_type, trace.error].filter(Boolean).join(": ");
   return h(
@@ -73,7 +89,8 @@ function bandOf(path, select) {
     sentenceOf(path),
     error ? h("p.clause", null, h("code", null, error)) : null,
     trace.reason ? falseOf(path) : null,
-    h("div.bandfoot", null, givenOf(), data.result ? h("p.dim.counts", null, countsOf(data)) : null, select),
+    deciding,
+    h("div.bandfoot", null, given, data.result ? h("p.dim.counts", null, countsOf(data)) : null, select),
   );
 }
 

@@ -12,6 +12,30 @@ function changeLine([mark, place, before, after, element]) {
   return h("div.change." + name, null, h("span.mark", { "aria-label": word }, mark), h("span.place", null, soft(place)), " ", values);
 }
 
+// What a step changed, on one line: first what the property reads, then as the step did it.
+function effectsOf(path, at) {
+  const { trace, steps } = path;
+  const step = steps[at - 1];
+  const actor = step.label.filter(([, kind]) => kind === "actor").map(([text]) => text + ".").join("");
+  const reads = trace.reason ? trace.reason.reads : [];
+  const read = ([, place]) => reads.some((one) => place.startsWith(one));
+  const ranked = [...step.changes.filter(read), ...step.changes.filter((one) => !read(one))];
+  const parts = ranked.slice(0, 6).map(([mark, place, ...values]) => changeLine([mark, actor && place.startsWith(actor) ? place.slice(actor.length) : place, ...values]));
+  return parts.length ? h("span.effects", null, parts) : null;
+}
+
+// The fields that a step read, with what they held before it.
+function readsOf(path, at) {
+  const { trace, steps } = path;
+  if (!(steps[at - 1].reads || []).length) return null;
+  const held = new Map([...fieldsAt(trace, at - 1)].flatMap(([name, fields]) => [...fields].map(([field, value]) => [name ? `${name}.${field}` : field, textOf(value)])));
+  const shown = steps[at - 1].reads.map((place) => {
+    const text = held.get(place);
+    return [" ", h("span.known", { title: text || null }, soft(place), text && text.length <= SHORT / 2 ? [" = ", h("b", null, eased(text))] : null)];
+  });
+  return h("div.readby", null, "read", shown);
+}
+
 // ``beside`` is the other of two paths: what it does otherwise is marked.
 function changesOf(path, at, beside) {
   const { trace } = path;
@@ -27,7 +51,7 @@ function changesOf(path, at, beside) {
     return made;
   };
   const lines = step.changes.length ? step.changes.map(line) : h("div.dim", null, "changes nothing");
-  return h("div.changes", null, step.doc ? h("p.stepdoc", null, soft(step.doc)) : null, lines, step.place && h("div.source", null, eased(step.place)));
+  return h("div.changes", null, step.doc ? h("p.stepdoc", null, soft(step.doc)) : null, lines, readsOf(path, at), step.place && h("div.source", null, eased(step.place)));
 }
 
 function labelOf(step) {
@@ -80,6 +104,7 @@ function turned({ trace, witness }, at) {
   });
 }
 
+const narrow = window.matchMedia("(max-width: 900px)");
 const NEAR = 40; // steps on either side that are made at once
 
 class PathList {
@@ -122,7 +147,7 @@ class PathList {
       "button.line",
       { onclick: () => this.select(at), "aria-expanded": "false" },
       h("span.number", null, String(at)),
-      h("span.what", null, label, loopMark(path, at), at === this.differs ? h("span.differs-mark", null, "first difference") : null, " ", this.sameAs(at), turned(path, at)),
+      h("span.what", null, label, loopMark(path, at), at === this.differs ? h("span.differs-mark", null, "first difference") : null, " ", this.sameAs(at), turned(path, at), at ? effectsOf(path, at) : null),
     );
     item.append(line);
     return line;
@@ -144,6 +169,7 @@ class PathList {
   }
 
   mark(at) {
+    const first = this.chosen === undefined;
     if (this.chosen !== undefined && this.items[this.chosen]) {
       this.line(this.chosen).removeAttribute("aria-current");
       if (!this.all) this.unfold(this.chosen, false);
@@ -152,7 +178,8 @@ class PathList {
     for (let near = Math.max(0, at - NEAR); near <= at + NEAR && near < this.items.length; near++) this.line(near);
     this.line(at).setAttribute("aria-current", "step");
     this.unfold(at, true);
-    reveal(this.items[at], this.element.parentElement);
+    // on a small screen the list begins with the first step, until a step is chosen
+    if (!first || this.differs !== null || !narrow.matches) reveal(this.items[at], this.element.parentElement);
   }
 
   unfoldAll(open) {

@@ -28,7 +28,8 @@ function valueTree(value, before, depth, open) {
 
 // ``open`` unfolds all of a value: the property reads it, so nothing of it may be cut.
 function row(name, value, before, changed, depth, open = false) {
-  const whole = changed && before !== undefined && !(partsOf(value) || []).length;
+  const unfolds = (partsOf(value) || []).length && textOf(value).length > SHORT;
+  const whole = changed && before !== undefined && !unfolds;
   return h(
     "div.field" + (changed ? ".changed" : "") + (open && depth === 1 ? ".read" : ""),
     open && depth === 1 ? { title: "the property reads this" } : null,
@@ -63,7 +64,10 @@ function readFirst(fields, isRead) {
 function stateTree(path, at, then, shows) {
   const { reason } = path.trace;
   const reads = new Set(reason ? reason.reads : []);
-  const isRead = (name, field) => reads.has(name ? `${name}.${field}` : field);
+  const used = new Set((at && path.steps[at - 1].reads) || []);
+  const isIn = (places) => (name, field) => places.has(name ? `${name}.${field}` : field);
+  const isRead = isIn(reads);
+  const isUsed = isIn(used);
   const now = readFirst(fieldsAt(path.trace, at), isRead);
   const blocks = [];
   const small = [];
@@ -72,7 +76,9 @@ function stateTree(path, at, then, shows) {
     const known = [...fields].filter(([field]) => shows(name, field));
     const rowOf = ([field, value], label) => {
       const before = old ? old.get(field) : undefined;
-      return row(label || field, value, before, old !== null && !same(value, before), 1, isRead(name, field));
+      const made = row(label || field, value, before, old !== null && !same(value, before), 1, isRead(name, field));
+      made.classList.toggle("used", isUsed(name, field));
+      return made;
     };
     if (fields.size === 1 && known.length && textOf(known[0][1]).length < SHORT / 2) small.push(rowOf(known[0], name ? `${name}.${known[0][0]}` : ""));
     else if (known.length) blocks.push(h("section.instance", null, h("h4", null, name || "Variables"), known.map((one) => rowOf(one))));

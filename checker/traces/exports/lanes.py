@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from statewalk.checker.states.content import show_field
+from statewalk.checker.states.shortening import text_of
 from statewalk.checker.traces.exports.bands import Band, bands
 from statewalk.checker.traces.exports.pictures import Shape, svg_of
 from statewalk.checker.traces.exports.sequence import Event, events
@@ -38,7 +40,8 @@ def drawing(trace: Trace) -> dict[str, Any]:
     """Return the sequence diagram of a trace: its size, the row of names, and everything below."""
     fails = not trace.of_kind.witness and trace.loop is None
     bad = trace.length if fails else None
-    return drawing_of([*events(trace)], trace.loop, bad, bands(trace), trace.reason, trace.property)
+    made = [*events(trace)], trace.loop, bad, bands(trace), trace.reason, trace.property
+    return drawing_of(*made, _held(trace))
 
 
 def to_svg(trace: Trace) -> str:
@@ -53,13 +56,15 @@ def drawing_of(
     states: Mapping[str, Band] | None = None,
     reason: Reason | None = None,
     name: str = "",
+    held: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
     """Return the same of events; ``bad`` is the step that should not have happened, ``states``
-    the bands of lanes, ``reason`` what is false of the property of a ``name``.
+    the bands of lanes, ``reason`` what is false of the property of a ``name``, and ``held`` by
+    lane the values of fields where it is false.
     """
     names = list(dict.fromkeys(n for e in found for n in (e.source, e.target) if n))
     states = {lane: band for lane, band in (states or {}).items() if lane in names}
-    false = _False.of(reason, name, names, found)
+    false = _False.of(reason, name, names, found, held or {})
     if false is not None and false.lane not in names:
         names.append(false.lane)
     lanes = _lanes(found, names, states, false)
@@ -69,6 +74,22 @@ def drawing_of(
     for step, group in groupby(found, key=lambda e: e.step):
         made.row(step, list(group), bad=step == bad)
     return made.result(loop)
+
+
+def _held(trace: Trace) -> dict[str, list[str]]:
+    """Return by lane the short values of fields that the property reads where it is false, and of
+    fields of the same names elsewhere: who disagrees with whom is seen there.
+    """
+    reason = trace.reason
+    if reason is None or not 0 <= reason.at < len(trace.contents):
+        return {}
+    names = {place.rpartition(".")[2] for place in reason.reads}
+    found: dict[str, list[str]] = {}
+    for path, value in trace.contents[reason.at].items():
+        owner, _, name = show_field(path, trace.names).partition(".")
+        if name in names and len(text := f"{name} = {text_of(value)}") <= _LONG:
+            found.setdefault(owner, []).append(text)
+    return found
 
 
 @dataclass(frozen=True)
@@ -92,15 +113,23 @@ class _Lane:
 
 @dataclass(frozen=True)
 class _False:
-    """The false clause: its lines, in which lane it stands, below which step."""
+    """The false clause: its lines, in which lane it stands, below which step; by lane values that
+    are held there.
+    """
 
     lines: tuple[str, ...]
     lane: str
     at: int
+    held: Mapping[str, Sequence[str]]
 
     @classmethod
     def of(
-        cls, reason: Reason | None, name: str, names: Sequence[str], found: Sequence[Event]
+        cls,
+        reason: Reason | None,
+        name: str,
+        names: Sequence[str],
+        found: Sequence[Event],
+        held: Mapping[str, Sequence[str]],
     ) -> _False | None:
         if reason is None or not names or reason.innermost is None:
             return None
@@ -115,7 +144,8 @@ class _False:
             values = [f"{n} = {v}" for n, v in told if n and n not in shown]
             shown |= {n for n, _ in clause.values}
             lines += [said, *values] if clause is reason.innermost else values
-        return cls(tuple(lines), lane or (here or list(names))[-1], reason.at)
+        shown_in = {of: values for of, values in held.items() if of in names}
+        return cls(tuple(lines), lane or (here or list(names))[-1], reason.at, shown_in)
 
 
 def _lanes(
@@ -140,8 +170,11 @@ def _lanes(
             want(lane, value or "")
     if false is not None:
         wanted[false.lane] = max(wanted[false.lane], _FALSE)
-        for line in false.lines:
-            want(false.lane, line)
+        for lane, line in [
+            *((false.lane, line) for line in false.lines),
+            *((lane, line) for lane, values in false.held.items() for line in values),
+        ]:
+            want(lane, line)
     read = {
         e.target or e.source
         for e in found
@@ -318,7 +351,7 @@ class _Drawing:
         self.free[lane] = y + 22
 
     def _why(self, step: int) -> None:
-        """Say what is false from here."""
+        """Say what is false from here, and what the lanes hold."""
         false = self.false
         if false is None or false.at != step:
             return
@@ -330,6 +363,15 @@ class _Drawing:
         ]
         self.free[false.lane] += 3
         self._boxed(false.lane, "note why", lines, **{"data-step": step})
+        for lane, values in false.held.items():
+            room = self.lanes[lane].room - 8
+            lines = [
+                (line, "read")
+                for text in values
+                for line in wrapped(text, room, _LETTER, hang="  ")
+            ]
+            self.free[lane] += 3
+            self._boxed(lane, "note held", lines, **{"data-step": step})
 
     def _lives(self) -> list[Shape]:
         """Return the bands, and lines where a lane has none."""
