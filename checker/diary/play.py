@@ -33,7 +33,6 @@ from statewalk.checker.diary.entry import (
 )
 from statewalk.checker.library import library_folder
 from statewalk.checker.machine import able, again
-from statewalk.checker.traces.reading import load_trace
 from statewalk.dsl.errors import RunError
 
 if TYPE_CHECKING:
@@ -116,6 +115,8 @@ def play(entry: Entry, run: Execute = execute) -> Played:
                     if (here / _DRAWN).is_file() and not drawn:
                         played.pictures[cell.first - 1 + moved] = text_of(here / _DRAWN)
                 elif traced.name.endswith(".trace.json") and traced.exists():
+                    from statewalk.checker.traces.reading import load_trace  # takes long to load
+
                     played.traces[cell.first - 1 + moved] = load_trace(traced)
             at = cell.first + moved
             lines[at : at + len(cell.lines)] = fresh

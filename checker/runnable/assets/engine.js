@@ -1,7 +1,7 @@
 // The checker of the page: nothing is loaded before the first run, one thing runs at a time, and to
 // stop it its worker is ended.
 const given = JSON.parse(document.getElementById("runnable").textContent);
-const FILES = ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "packages.zip", "statewalk.zip", "diary.zip"];
+const FILES = ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "memory.bin", "files.bin"];
 const GRACE = 20; // seconds past its own limit after which a run is ended from here
 const engine = { frame: null, files: null, ready: null, job: null, state: "asleep" };
 const bar = {
@@ -50,7 +50,7 @@ function start() {
       engine.started = done;
       engine.broke = failed;
       frame.contentWindow.postMessage(engine.files.worker, "*");
-      frame.contentWindow.postMessage({ kind: "load", files: engine.files.files, memory: limit("memory") * 1048576, lock: given.lock }, "*");
+      frame.contentWindow.postMessage({ kind: "load", files: engine.files.files, most: limit("memory") * 1048576, lock: given.lock }, "*");
     });
     bar.state.textContent = "Ready: loaded in " + ((performance.now() - began) / 1000).toFixed(1) + " s.";
   })();

@@ -1,7 +1,6 @@
 "use strict";
 // The Python of a page. It gets every file as bytes and has no network: what a spec may reach is
 // this worker, of an origin of its own, without any storage.
-const SITE = "/lib/python3.14/site-packages";
 const NOWHERE = "https://nowhere.invalid/";
 const say = (kind, more) => self.postMessage({ kind, ...more });
 let answer = null;
@@ -15,8 +14,22 @@ function limit(bytes) {
   };
 }
 
-async function load({ files, memory, lock }) {
-  limit(memory);
+async function inflated(data) {
+  const stream = new Blob([data]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+// Write all files: their index is preceded by its length, and followed by their contents.
+function unpack(fs, data) {
+  let at = 4 + new DataView(data.buffer).getUint32(0, true);
+  for (const [name, size] of Object.entries(JSON.parse(new TextDecoder().decode(data.subarray(4, at))))) {
+    fs.mkdirTree(name.slice(0, name.lastIndexOf("/")));
+    fs.writeFile(name, data.subarray(at, at += size), { canOwn: true });
+  }
+}
+
+async function load({ files, most, lock }) {
+  limit(most);
   self.fetch = async (address) => {
     const name = String(address).split("/").pop();
     if (!(name in files)) throw new TypeError("there is no network here: " + address);
@@ -24,13 +37,16 @@ async function load({ files, memory, lock }) {
     return new Response(files[name], { headers: { "Content-Type": type } });
   };
   const part = (name) => import(URL.createObjectURL(new Blob([files[name]], { type: "text/javascript" })));
-  const [{ loadPyodide }, { default: createPyodideModule }] = [await part("pyodide.mjs"), await part("pyodide.asm.mjs")];
-  const python = await loadPyodide({ indexURL: NOWHERE, packageBaseUrl: NOWHERE, lockFileContents: lock, createPyodideModule });
-  for (const [name, extractDir] of [["packages.zip", SITE], ["statewalk.zip", SITE], ["diary.zip", "/home/diary"]]) {
-    python.FS.mkdirTree(extractDir);
-    python.unpackArchive(files[name], "zip", { extractDir });
-    delete files[name];
-  }
+  const [{ loadPyodide }, { default: create }] = [await part("pyodide.mjs"), await part("pyodide.asm.mjs")];
+  const memory = await inflated(files["memory.bin"]);
+  const createPyodideModule = async (settings) => {
+    const made = await create(settings);
+    made._malloc(memory.length); // so that there is room: what is kept replaces it
+    return made;
+  };
+  const python = await loadPyodide({ indexURL: NOWHERE, packageBaseUrl: NOWHERE, lockFileContents: lock, createPyodideModule, _loadSnapshot: memory });
+  unpack(python.FS, await inflated(files["files.bin"]));
+  for (const name of Object.keys(files)) delete files[name];
   answer = python.pyimport("statewalk.checker.runnable.inside").answer;
 }
 

@@ -2,15 +2,24 @@
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
+import { gunzipSync } from "node:zlib";
 
 const [site, lock] = process.argv.slice(2);
 const folder = site + "/runnable/";
-const { loadPyodide } = await import(pathToFileURL(folder + "pyodide.mjs").href);
-const python = await loadPyodide({ indexURL: folder, lockFileContents: { info: JSON.parse(readFileSync(lock, "utf8")).info, packages: {} } });
-const SITE = "/lib/python3.14/site-packages";
-for (const [name, extractDir] of [["packages.zip", SITE], ["statewalk.zip", SITE], ["diary.zip", "/home/diary"]]) {
-  python.FS.mkdirTree(extractDir);
-  python.unpackArchive(new Uint8Array(readFileSync(folder + name)), "zip", { extractDir });
+const part = (name) => import(pathToFileURL(folder + name).href);
+const [{ loadPyodide }, { default: create }] = [await part("pyodide.mjs"), await part("pyodide.asm.mjs")];
+const [memory, files] = ["memory.bin", "files.bin"].map((name) => gunzipSync(readFileSync(folder + name)));
+const createPyodideModule = async (settings) => {
+  const made = await create(settings);
+  made._malloc(memory.length);
+  return made;
+};
+const lockFileContents = { info: JSON.parse(readFileSync(lock, "utf8")).info, packages: {} };
+const python = await loadPyodide({ indexURL: folder, lockFileContents, createPyodideModule, _loadSnapshot: memory });
+let at = 4 + files.readUInt32LE(0);
+for (const [name, size] of Object.entries(JSON.parse(files.toString("utf8", 4, at)))) {
+  python.FS.mkdirTree(name.slice(0, name.lastIndexOf("/")));
+  python.FS.writeFile(name, files.subarray(at, at += size));
 }
 const { answer } = python.pyimport("statewalk.checker.runnable.inside");
 for await (const request of createInterface({ input: process.stdin })) {

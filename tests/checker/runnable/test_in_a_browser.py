@@ -126,7 +126,7 @@ def test_an_entry_runs_breaks_plays_and_is_solved(fresh: Open, tmp_path: Path) -
     assert [] == page.said
     asked = page.value(LOADED) + [name for names in page.in_frames(LOADED) for name in names or ()]
     host = page.value("location.origin")
-    assert any("packages.zip" in name for name in asked)
+    assert any("memory.bin" in name for name in asked)
     assert not [name for name in asked if not name.startswith((f"{host}/", "blob:", "data:"))]
 
 
