@@ -10,11 +10,18 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from statewalk.checker.contract.search import Exploration, Finding, SearchOptions, Step
+from statewalk.checker.contract.search import (
+    ASSERTION,
+    Exploration,
+    Finding,
+    SearchOptions,
+    Step,
+)
 from statewalk.checker.engines import reference
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.engines.reference import Entry, Row
 from statewalk.checker.engines.repeats import Repeats
+from statewalk.checker.engines.table import Kept
 from statewalk.checker.native.kernels.arrays import EVENT, FIRST_RESULT, OPERATION, QUIET
 from statewalk.checker.native.learn.learning import Learner, Roots, make_roots
 from statewalk.checker.native.learn.plain import PlainLearned
@@ -43,7 +50,13 @@ def explore(model: Model, options: SearchOptions) -> Exploration:
         model, options, layout, Repeats(model), learned=learned, roots=roots,
         learner=Learner(model, roots, layout, learned=learned),
     )  # fmt: skip
-    return replace(reference.run(search, sample, started), engine="replaying")
+    if options.wanted(model, "behaviors"):
+        search.steps = reference.Steps(layout)
+    found = reference.run(search, sample, started)
+    kept, whole = None, ASSERTION not in search.found and search.running is None
+    if search.steps is not None and whole:  # a graph has to tell what fails an assertion
+        kept = Kept(model, search.steps, whole=True)
+    return replace(found, engine="replaying", kept=kept)
 
 
 @dataclass(kw_only=True)
@@ -78,6 +91,10 @@ class Replaying(reference.Search):
     def readers(self, outcome: int) -> int:
         """Return the roots, as bits, that may read what an outcome writes."""
         raise NotImplementedError
+
+    def how(self, at: int, outcome: int) -> Outcome | None:
+        """Return what is kept of the how manieth step of an action, where steps are kept."""
+        return None
 
     def meet(self, row: Row) -> None:
         """Take note of a row that is not from an outcome."""
@@ -159,7 +176,7 @@ class Replaying(reference.Search):
             target_row = self.reached(row, outcome)
             if target_row not in self._quiet:  # what reads no change does nothing there either
                 self._quiet[target_row] = self._quiet.get(row, 0) & ~self.readers(outcome)
-            yield target_row, Ordinal((at,)), None
+            yield target_row, Ordinal((at,)), self.how(at, outcome)
 
     def end_stage(self) -> bool:
         """See `reference.Search.end_stage`. Only findings need to know their choices."""
@@ -238,3 +255,8 @@ class LearningSearch(Replaying):
     def readers(self, outcome: int) -> int:
         """See `Replaying.readers`."""
         return self.learned.readers(outcome)
+
+    def how(self, at: int, outcome: int) -> Outcome | None:
+        """See `Replaying.how`: its fair choices. Its choices are found where they are asked for."""
+        fair = self.learned.fair_of.get(outcome, ())
+        return None if self.steps is None else Outcome(Ordinal((at,)), (), {}, None, fair)

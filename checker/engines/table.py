@@ -130,10 +130,13 @@ class Allowance:
 
 @dataclass(frozen=True)
 class Kept:
-    """The knowledge about a model's steps of a search that ended in plain Python."""
+    """The knowledge about a model's steps of a search that ended in plain Python. ``whole``: the
+    graph is built of it, whatever that takes.
+    """
 
     model: Model
     steps: Steps
+    whole: bool = False
 
     def steps_of(self, model: Model) -> Steps:
         """Return the steps as far as they are those of a model, with all its states told apart."""

@@ -11,7 +11,7 @@ from statewalk.checker.contract.stops import StoppedBy, from_outside, stop_of
 from statewalk.checker.engines.slices import Unread
 from statewalk.checker.engines.table import Allowance, Kept, SmallFirst
 from statewalk.checker.liveness.conditions import LivenessResult
-from statewalk.checker.liveness.explore import built
+from statewalk.checker.liveness.explore import PredicateRaisedError, built
 from statewalk.checker.machine.watch import interruptible
 from statewalk.checker.verdict.judge import expectation
 from statewalk.dsl.assemble.build import MAX_ACTIONS
@@ -126,7 +126,6 @@ class Liveness(Pass):
 
     def _decide(self, left: list[Property], found: Exploration) -> None:
         from statewalk.checker.liveness.check import check_liveness
-        from statewalk.checker.liveness.explore import PredicateRaisedError
 
         checked, asked, names = self.checked, self.asked, [p.name for p in left]
         limits = limits_of(asked, found)
@@ -323,6 +322,13 @@ def small_graph(
 
     Raises:  PredicateRaisedError
     """
-    allowance = Allowance()
-    work = built(model, allowance.limited(limits), properties, kept.steps_of(model))
+    allowance, steps = Allowance(), kept.steps_of(model)
+    if kept.whole:
+        if not steps.taken:
+            return None
+        try:
+            return built(model, limits, properties, steps).graph()
+        except PredicateRaisedError:
+            return None  # the way there is told by who takes steps
+    work = built(model, allowance.limited(limits), properties, steps)
     return None if allowance.used_up else work.graph()

@@ -7,11 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from statewalk.checker import replaying
 from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.liveness.check import check_liveness
 from statewalk.checker.liveness.collect import collect, explored
 from statewalk.checker.liveness.explore import build, built
 from statewalk.checker.liveness.graph import StateGraph
+from statewalk.checker.liveness.in_a_check import small_graph
 from statewalk.checker.native import explore
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Model, Property
@@ -49,6 +51,16 @@ def both(model: Model, options: SearchOptions) -> tuple[StateGraph, StateGraph, 
     return native, build(model, options, tuple(properties)), properties
 
 
+def replayed(model: Model, properties: Sequence[Property]) -> StateGraph:
+    """Of the steps that the replaying engine kept."""
+    options = SearchOptions(keep_going=True)
+    kept = replaying.explore(model, options).kept
+    assert kept.whole
+    graph = small_graph(model, options, tuple(properties), kept)
+    assert graph is not None
+    return graph
+
+
 @pytest.mark.parametrize("threads", [slow(1), 2])
 @pytest.mark.parametrize("path", some(SPECS, every=6), ids=lambda p: p.stem)
 def test_native_and_reference_build_one_graph(path: Path, threads: int) -> None:
@@ -59,6 +71,7 @@ def test_native_and_reference_build_one_graph(path: Path, threads: int) -> None:
         second = check_liveness(model, reference, properties)
 
         assert told(reference, properties) == told(native, properties)
+        assert told(reference, properties) == told(replayed(model, properties), properties)
         assert [(r.verdict, r.vacuous, r.lasso) for r in second] == [
             (r.verdict, r.vacuous, r.lasso) for r in first
         ]
@@ -77,6 +90,7 @@ def test_they_agree_on_init_pid(constants: dict[str, object]) -> None:
     native, reference, properties = both(model, SearchOptions(threads=2))
 
     assert told(reference, properties) == told(native, properties)
+    assert told(reference, properties) == told(replayed(model, properties), properties)
     assert check_liveness(model, reference, properties)[0].lasso == (
         check_liveness(model, native, properties)[0].lasso
     )
