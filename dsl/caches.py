@@ -15,6 +15,7 @@ from pathlib import Path
 NAME = "statewalk"
 UNSEEN = "more than files"  # among the origins of a model that asked for what has no digest
 UNLISTED = "names that may ask for more"  # the same of one of which that is not known
+NO_MODULE = "module "  # before the name of a module that was not found
 UNSURE = (UNSEEN, UNLISTED)
 CI = "CI"  # the variable that every system for continuous integration sets
 
@@ -62,13 +63,14 @@ def in_ci() -> bool:
 
 
 @cache
-def stamp(*folders: str) -> str:
-    """Return a digest of all sources of a program in some folders. Raises OSError."""
+def stamp() -> str:
+    """Return a digest of all sources of statewalk, wherever they are. Raises OSError."""
     digest = blake2b(digest_size=16)
-    for file in (file for folder in folders for file in _sources(folder)):
+    top = os.path.dirname(os.path.dirname(__file__))
+    for file in (file for name in ("dsl", "checker") for file in _sources(os.path.join(top, name))):
         with open(file, "rb") as stream:
             digest.update(blake2b(stream.read()).digest())
-        digest.update(file.encode("utf-8", "surrogateescape"))
+        digest.update(os.path.relpath(file, top).encode("utf-8", "surrogateescape"))
     return digest.hexdigest()
 
 

@@ -140,6 +140,10 @@ class Expectation:
         return name in self.properties or name.partition("(")[0] in self.properties
 
 
+AS_IT_IS = "(as it is)"
+"""What reports name where a spec declares no configuration."""
+
+
 @dataclass(frozen=True)
 class Configuration:
     """A named set of constants with what to expect of them."""

@@ -24,7 +24,7 @@ from types import FrameType
 from typing import Any
 
 from statewalk.dsl.binding import binding
-from statewalk.dsl.caches import UNLISTED, UNSEEN, UNSURE
+from statewalk.dsl.caches import NO_MODULE, UNLISTED, UNSEEN, UNSURE
 from statewalk.dsl.files import MOST_OF_A_TEXT, opened, python_settings, read_text
 from statewalk.dsl.source.modules import FILES, Loading
 from statewalk.dsl.source.texts import (
@@ -200,7 +200,7 @@ class Reading:
                 if file in _sought:
                     found[file] = _ABSENT
         missing = imported.missing - loading.by_name.keys()
-        found |= {f"module {name}": _ABSENT for name in missing} | imported.packages
+        found |= {f"{NO_MODULE}{name}": _ABSENT for name in missing} | imported.packages
         found |= python_settings()
         asked = {UNSEEN: unseen, UNLISTED: imported.unlisted}
         return found | {kind: ", ".join(sorted(names)) for kind, names in asked.items() if names}

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from statewalk.checker.api import load_within, not_begun, not_loaded, report_of, search
 from statewalk.checker.contract import rescue
 from statewalk.checker.contract.rescue import left
+from statewalk.checker.contract.saved import begin_anew
 from statewalk.checker.machine import streams, supervisor
 from statewalk.checker.machine.files import write_text
 from statewalk.checker.machine.limits import Interruptions
@@ -105,11 +106,13 @@ def one_check(
             unsaved = None
             if out is not None and not options.resume and end is None:
                 RunFolder(Path(out)).clear()
+                checkpoint = Path(out, CHECKPOINT)
+                if checkpoint.is_symlink():  # nothing that it leads to is ours
+                    checkpoint.unlink()
+                elif checkpoint.is_dir():  # first: nobody is to resume it as what is asked now
+                    begin_anew(str(checkpoint))
                 unsaved = remember(Path(out), spec, constants, options)
                 if unsaved is None:
-                    checkpoint = Path(out, CHECKPOINT)
-                    if checkpoint.is_symlink():  # nothing that it leads to is ours
-                        checkpoint.unlink()
                     options = replace(options, checkpoint=str(checkpoint))
             try:
                 run, problem = checked(model, options, folder, asked, unsaved)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -41,6 +42,7 @@ from statewalk.checker.native.manifests import (
 from statewalk.checker.native.state import Column, NativeSearch
 from statewalk.checker.native.states import Level
 from statewalk.checker.states.fingerprints import FINGERPRINT_VERSION
+from statewalk.dsl.caches import stamp
 from statewalk.dsl.errors import printable
 from statewalk.dsl.inputs import by_name
 from statewalk.dsl.model import Model
@@ -117,7 +119,8 @@ def identity(model: Model, options: SearchOptions, engine: str = "native") -> Id
     """
     asked, added = options.properties, set(options.premises)
     rest: dict[str, object] = {
-        "the version of statewalk": [FORMAT, FINGERPRINT_VERSION],
+        "the version of statewalk": [FORMAT, FINGERPRINT_VERSION, stamp()],
+        "the version of Python": sys.version_info[:2],
         "--engine": engine,
         "--property": None if asked is None else [name for name in asked if name not in added],
         "--view": options.view,

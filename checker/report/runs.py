@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from statewalk.checker.contract.search import NO_ERROR
 from statewalk.checker.machine.files import OUT, write_text
 from statewalk.checker.machine.locks import held
 from statewalk.checker.traces.file import save_trace
 from statewalk.dsl.errors import RunError
+from statewalk.dsl.files import decoded, read_text
 
 if TYPE_CHECKING:
     from statewalk.checker.traces.trace import Trace
@@ -59,12 +61,33 @@ class RunFolder:
             self.path.rmdir()
 
     def clear(self) -> None:
-        """Remove what an earlier run left in the same folder."""
+        """Remove what an earlier run left in the same folder, and nothing else.
+
+        Raises RunError[SW403] where its names are taken by what no run wrote.
+        """
+        own = [self.path / n for n in (RESULT, EVIDENCE) if (self.path / n).exists()]
+        named = [self.path / name for file in own for name in _traces_in(file)]
+        if own:
+            named.append(self.path / f"{NO_ERROR}{SUFFIX}")
         with suppress(OSError):
-            for name in (RESULT, EVIDENCE):
-                (self.path / name).unlink(missing_ok=True)
-            for old in self.path.glob(f"*{SUFFIX}"):
-                old.unlink()
+            for file in (*named, *own):
+                file.unlink(missing_ok=True)
+
+
+def _traces_in(file: Path) -> list[str]:
+    """Return the names of the traces that a file of a run names. Raises RunError[SW403] where no
+    run wrote it.
+    """
+    try:
+        found = decoded(read_text(file))
+        properties = found["properties"] if file.name == RESULT else found["fairness"] and ()
+        names = [Path(p["trace"]).name for p in properties if p["trace"] is not None]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        raise RunError(
+            "SW403", f"{file} is there already, and no run wrote it.",
+            why="A run writes a file of this name.", help=OUT,
+        ) from None  # fmt: skip
+    return [name for name in names if name.endswith(SUFFIX)]
 
 
 def forget(out: str | Path | None) -> None:

@@ -13,7 +13,14 @@ from itertools import product
 from operator import or_
 from typing import Any, TypeAlias
 
-from statewalk.dsl.declared import Configuration, Expectation, Formula, declaring, property_name
+from statewalk.dsl.declared import (
+    AS_IT_IS,
+    Configuration,
+    Expectation,
+    Formula,
+    declaring,
+    property_name,
+)
 from statewalk.dsl.errors import Span, SpecError, StatewalkError, did_you_mean
 from statewalk.dsl.values.domains import ANYTHING, Domain, domain_of, meant_by
 from statewalk.dsl.values.stored import encode, freeze
@@ -311,6 +318,8 @@ def config(name: str, /, *, expect: Expectation | None = None, **constants: obje
         constants[MUTANT] = getattr(chosen, "__name__", chosen)
     if type(name) is not str or not name:
         raise _odd(f"A configuration cannot be called {name!r}", "Give it a string as its name.")
+    if name == AS_IT_IS:
+        raise _odd(f"Reports call a spec without configurations {name!r}", "Rename this one.")
     odd: object = expect
     if odd is not None and not isinstance(odd, Expectation):
         said = next((f.__name__ for f in (holds, violates) if odd is f), "")

@@ -58,7 +58,7 @@ class Spec(pytest.File):
         Nothing but the text of the spec is run for that.
         """
         from statewalk.checker.api import declared_within
-        from statewalk.checker.commands.everyday.rows import AS_IT_IS
+        from statewalk.dsl.declared import AS_IT_IS
 
         found: list[Configuration] = []
         if self.path.suffix == ".py":
@@ -77,8 +77,8 @@ class Check(pytest.Item):
     def runtest(self) -> None:
         """Check it. Raises NotAsExpected; is skipped where a bound ended the search."""
         from statewalk.checker.api import check
-        from statewalk.checker.commands.everyday.rows import AS_IT_IS
         from statewalk.checker.verdict import exits
+        from statewalk.dsl.declared import AS_IT_IS
 
         run = check(self.path, config=None if self.name == AS_IT_IS else self.name)
         code = exits.exit_code(run)

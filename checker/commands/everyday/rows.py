@@ -25,6 +25,7 @@ from statewalk.checker.machine import able, again
 from statewalk.checker.report.page import plural
 from statewalk.checker.report.progress import COMPILING
 from statewalk.checker.verdict import exits
+from statewalk.dsl.declared import AS_IT_IS
 from statewalk.dsl.errors import did_you_mean, one_line, printable
 
 if TYPE_CHECKING:
@@ -40,7 +41,6 @@ _NEVER = "100000"  # seconds: what is thrown away afterwards need not be saved
 
 TELL = "--tell"  # option of a check: the file to write sources and results to
 WARNING = "warning"
-AS_IT_IS = "(as it is)"  # what stands for a configuration in a spec without any
 
 
 @dataclass(frozen=True)

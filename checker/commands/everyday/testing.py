@@ -13,19 +13,18 @@ from pathlib import Path
 
 from statewalk.checker import api
 from statewalk.checker.commands.everyday.outcomes import Outcomes
-from statewalk.checker.commands.everyday.rows import AS_IT_IS, WARNING, How, Job, Row, checked, line
+from statewalk.checker.commands.everyday.rows import WARNING, How, Job, Row, checked, line
 from statewalk.checker.commands.release import VERSION
 from statewalk.checker.machine import streams
 from statewalk.checker.machine.files import write_text
 from statewalk.checker.machine.limits import Interruptions
 from statewalk.checker.verdict import exits
 from statewalk.dsl import caches
-from statewalk.dsl.declared import Configuration
+from statewalk.dsl.declared import AS_IT_IS, Configuration
 from statewalk.dsl.errors import RunError, StatewalkError, one_line
 from statewalk.dsl.files import read_text
 
 SCHEMA = 1
-_PROGRAM = [os.path.dirname(path) for path in (caches.__file__, api.__file__)]
 _HELP = "Run the command without --config to test and list all configurations."
 
 
@@ -50,7 +49,7 @@ class Green:
         by = json.dumps(
             {
                 "folder": here,
-                "statewalk": [VERSION, caches.stamp(*_PROGRAM)],
+                "statewalk": [VERSION, caches.stamp()],
                 "python": sys.version,
                 "--engine": how.engine,
                 "--timeout": how.timeout,

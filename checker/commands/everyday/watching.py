@@ -25,6 +25,7 @@ from statewalk.checker.machine.places import files_of_specs
 from statewalk.checker.report.page import Page, plural
 from statewalk.checker.report.progress import since_page
 from statewalk.checker.verdict import exits
+from statewalk.dsl.caches import NO_MODULE
 
 if TYPE_CHECKING:
     from statewalk.checker.verdict.run import Result, Run
@@ -122,6 +123,11 @@ def tell(runs: Sequence[Run], file: str) -> None:
     """Write what checks were made of and what they found, for whoever began them."""
     files = {file for run in runs for file in run.evidence.sources}
     for run in runs:
+        sought = [
+            n.removeprefix(NO_MODULE) for n in run.evidence.sources if n.startswith(NO_MODULE)
+        ]
+        beside = os.path.dirname(os.path.abspath(run.result.spec))
+        files |= {os.path.join(beside, *name.split(".")) + ".py" for name in sought}
         error = run.evidence.error
         if error is not None:
             files |= files_of_specs() | ({error.span.file} if error.span is not None else set())

@@ -379,3 +379,22 @@ def test_checks_of_a_sweep_have_a_folder_each(tmp_path: Path) -> None:
         for folder in (tmp_path / "o").iterdir()
     }
     assert dict.fromkeys(("<", "a b", "A b", "a_b-2", "a/b"), True) | {">": False} == found
+
+
+@pytest.mark.parametrize("name", ["result.json", "evidence.json"])
+def test_out_keeps_what_no_run_wrote(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).write_text('{"mine": 1}')
+    (tmp_path / "old_bug.trace.json").write_text("{}")
+
+    assert check("counter.py", "--out", ".") == 2
+    assert f"SW403 {name} is there already" in capsys.readouterr().err
+    assert (tmp_path / name).read_text() == '{"mine": 1}'
+
+    (tmp_path / name).unlink()
+    check("counter.py", "--out", ".")
+    assert (tmp_path / "goal.trace.json").exists()
+    check("counter.py", "--out", ".", "--set", "TOP=2")
+    assert (tmp_path / "old_bug.trace.json").exists()
+    assert not (tmp_path / "goal.trace.json").exists()

@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 
 from statewalk.checker.cli import main
+from statewalk.checker.commands import checking
 from statewalk.checker.machine.locks import held
+from statewalk.checker.native import checkpoints
+from statewalk.dsl.errors import RunError
 from tests.places import ROOT
 
 MODELS = ROOT / "models"
@@ -295,3 +298,32 @@ def test_a_changed_helper_beside_a_spec_is_refused_and_named_by_a_replay(
     assert "there changed: limits.py." in capsys.readouterr().err
     main(["replay", "whole/small.trace.json"])
     assert "limits.py" in capsys.readouterr().out
+
+
+def test_another_program_does_not_go_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = str(MODELS / "toys/counters.py")
+    main(["check", spec, "--out", str(tmp_path), "--max-depth", "2"])
+    capsys.readouterr()
+    monkeypatch.setattr(checkpoints, "stamp", lambda: "of other sources")
+
+    assert 2 == main(["resume", str(tmp_path)])
+    assert "there changed: the version of statewalk." in capsys.readouterr().err
+
+
+def test_a_request_that_waits_has_no_older_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = str(MODELS / "toys/counters.py")
+    main(["check", spec, "--out", str(tmp_path), "--max-depth", "2"])
+    assert (tmp_path / "checkpoint" / "manifest.json").exists()
+
+    def ended(*_: object) -> None:
+        raise RunError("SW403", "It ends before it begins.")
+
+    monkeypatch.setattr(checking, "checked", ended)
+
+    assert 2 == main(["check", spec, "--out", str(tmp_path)])
+    assert (tmp_path / "request.json").exists()
+    assert not (tmp_path / "checkpoint" / "manifest.json").exists()

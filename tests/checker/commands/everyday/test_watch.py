@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -212,3 +213,13 @@ def test_a_result_alone_leaves_no_room_for_what_changed(
 
     assert 2 == main(["check", str(tmp_path / "spec.py"), "--watch", "--json", "-"])
     assert re.search("SW326 --watch .*\n.*--json FILE", capsys.readouterr().err)
+
+
+def test_a_module_that_may_come_is_waited_for(tmp_path: Path) -> None:
+    spec, told = tmp_path / "spec.py", tmp_path / "told.json"
+    optional = "try:\n    from limit import LIMIT\nexcept ImportError:\n    LIMIT = 3"
+    spec.write_text(SPEC.replace("from limit import LIMIT", optional))
+
+    main(["check", str(spec), "--engine", "reference", "--tell", str(told)])
+
+    assert str(tmp_path / "limit.py") in json.loads(told.read_text())["files"]
