@@ -195,6 +195,8 @@ def search(
     judge.check_names(model, options.properties)
     asked = replace(search_options(model, options, on_progress, interrupted), scratch=scratch)
     refuse(model, options, asked)
+    if asked.wanted(model, "specs"):
+        named("statewalk.checker.refinement.in_a_check", "refuse")(model, options, asked)
     entry, engine = choose(options.engine, model, asked)
     if options.graph is not None:
         refuse_graph = named("statewalk.checker.graph.relations", "refuse_graph")  # needs an extra

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from statewalk.checker.contract.options import asked_for
 from statewalk.checker.contract.search import ASSERTION, NO_ERROR, Finding, Step
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.induction.candidates import Candidates, Narrowed, narrowed_by, raised
@@ -266,14 +267,17 @@ def _check_all(
 
 
 def invariants_named(model: Model, names: Sequence[str]) -> list[Property]:
-    """Return the invariants of these names. Raises RunError[SW308]."""
-    known = {prop.name: prop for prop in model.properties if prop.of_kind.invariant}
+    """Return the invariants of these names, or families of them. Raises RunError[SW308]."""
+    known = [prop for prop in model.properties if prop.of_kind.invariant]
+    found: dict[str, Property] = {}
     for name in names:
-        if name not in known:
-            there = ", ".join(known) or "none"
+        asked = {prop.name: prop for prop in known if asked_for(prop.name, (name,))}
+        if not asked:
+            there = ", ".join(prop.name for prop in known) or "none"
             raise RunError(
                 "SW308",
                 f"There is no invariant {name}.",
                 help=f"An inductive invariant is an @always property; there are: {there}.",
             )
-    return [known[name] for name in dict.fromkeys(names)]
+        found |= asked
+    return [*found.values()]

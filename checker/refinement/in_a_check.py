@@ -102,6 +102,36 @@ class Refinements(Pass):
         return found
 
 
+def refuse(model: Model, options: CheckOptions, asked: SearchOptions) -> None:
+    """Refuse before the search what cannot be decided after it. Raises RunError[SW360]."""
+    for prop in asked.wanted(model, "specs"):
+        assert prop.refined is not None
+        other = prop.refined.model
+        why = by_rule(model, other)
+        help = (
+            "Declare the domain with materialize=True: then every value can be taken at any time."
+        )
+        if not (why or options.liveness_off(other.no_liveness)):
+            why = _not_of_states(model, other)
+            help = "Leave liveness out with --no-liveness, or the refinement with --property."
+        if why:
+            said = f"{prop.name} cannot be decided."
+            raise RunError("SW360", said, why=f"{why[0].upper()}{why[1:]}.", help=help)
+
+
+def _not_of_states(model: Model, other: Model) -> str:
+    """Return why liveness of the other model cannot be seen in states of this one, if so."""
+    asked = liveness_of(other)
+    steps = (f"'{p.name}' of {other.name} is a property of steps" for p in asked if p.asks_steps)
+    told = "is assumed, which a refinement does not use"
+    assumed = (
+        f"the assumption '{p.name}' of {o.name} {told}"
+        for o in (model, other)
+        for p in o.assumptions
+    )
+    return next(iter((*assumed, *steps)), "") if asked else ""
+
+
 def _risk(found: Checked, prop: Property) -> None:
     found.unsound.add(prop.name)
     found.warnings.append(f"unsound: {prop.name} was decided although the search was cut")
@@ -172,9 +202,6 @@ def _in_the_end(found: Checked, prop: Property, both: _Beside, options: CheckOpt
         why = f"{INCOMPLETE}: liveness of {name} is not known; {other.bound}"
         found.leave(prop.name, why)
         return
-    if unseen := _not_of_states(space.model, other.model):
-        found.leave(prop.name, f"{INCOMPLETE}: liveness of {name} is not known; {unseen}")
-        return
     results, told_apart = decide(space, both.sights[0], other, both.sights[1], asked)
     broken = [r for r in results if r.lasso is not None]
     if broken:
@@ -215,13 +242,6 @@ def _beside(prop: Property, space: Space, limits: SearchOptions, engine: str = "
     """
     refined = prop.refined
     assert refined is not None
-    if why := by_rule(space.model, refined.model):
-        help = (
-            "Declare the domain with materialize=True: then every value can be taken at any time."
-        )
-        raise RunError(
-            "SW360", f"{prop.name} cannot be decided.", why=f"{why[0].upper()}{why[1:]}.", help=help
-        )
     if limits.max_depth is None:
         limits = replace(limits, max_depth=refined.model.max_depth)
     try:
@@ -234,17 +254,6 @@ def _beside(prop: Property, space: Space, limits: SearchOptions, engine: str = "
     fields = looked_at(refined.model, space.model, (), refined.seen, constant=True)
     mine, theirs = sights((space, other), fields, (refined.seen, None))
     return _Beside(fields, space, other, (mine, theirs))
-
-
-def _not_of_states(model: Model, other: Model) -> str:
-    """Return why liveness of the other model cannot be seen in states of this one, if so."""
-    for one in (model, other):
-        for assumed in one.assumptions:
-            return f"'{assumed.name}' of {one.name} is assumed, which is not asked of refinements"
-    for asked in liveness_of(other):
-        if asked.asks_steps:
-            return f"'{asked.name}' of {other.name} is a property of steps"
-    return ""
 
 
 def _seen(prop: Property, both: _Beside, states: Sequence[State]) -> tuple[Content, ...]:

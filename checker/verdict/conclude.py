@@ -236,6 +236,10 @@ def _notices(
     for name in held_vacuously(results):
         text = f"vacuous: {name} held, but the case it speaks of never arose"
         yield Notice("vacuous", name, text)
+    if all(p.of_kind.searched for p in checked.model.properties):
+        for assumed in checked.model.assumptions:
+            text = f"vacuous: {assumed.name} is assumed of behaviors, and no property is about them"
+            yield Notice("vacuous", assumed.name, text)
     looked = [r for r in results if r.name not in checked.unchecked]
     if evidence.failure is None and all(r.kind == "deadlock" for r in looked):
         yield Notice("nothing", "", f"no property was checked{', only deadlocks' * bool(looked)}")

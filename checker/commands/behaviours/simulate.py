@@ -14,6 +14,7 @@ from statewalk.checker.commands.behaviours.cover import add_files
 from statewalk.checker.contract.options import read_count
 from statewalk.checker.machine import streams
 from statewalk.checker.verdict.exits import HOLDS, INCONCLUSIVE, MISTAKE, VIOLATED
+from statewalk.dsl.errors import RunError
 
 if TYPE_CHECKING:
     from statewalk.checker.behaviours.random_walk import Simulation
@@ -48,7 +49,7 @@ def add_parser(subparsers: Any) -> None:
         "--strategy", choices=NAMES, default="uniform", help="how steps are chosen (uniform)"
     )
     parser.add_argument(
-        "--bug-depth", type=argument(read_count), default=BUG_DEPTH, metavar="D",
+        "--bug-depth", type=argument(read_count), metavar="D",
         help=f"with pct: how many steps have to come in a certain order ({BUG_DEPTH})",
     )  # fmt: skip
     parser.add_argument("--out", metavar="FILE", help="where to save the trace of a violation")
@@ -64,6 +65,10 @@ def run(arguments: argparse.Namespace) -> int:
     from statewalk.checker.machine.limits import Interruptions
     from statewalk.checker.report.page import Page
 
+    bug_depth = arguments.bug_depth or BUG_DEPTH
+    if arguments.bug_depth and arguments.strategy != "pct":
+        said = "--bug-depth does nothing here."
+        raise RunError("SW326", said, help="It goes with --strategy pct.")
     constants = read_settings(arguments.settings).fixed
     with Interruptions() as asked:
         model = load_within(arguments.spec, constants, CheckOptions(config=arguments.config))
@@ -75,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
             keep=bool(arguments.events or arguments.pytest),
             interrupted=asked,
             strategy=arguments.strategy,
-            bug_depth=arguments.bug_depth,
+            bug_depth=bug_depth,
         )
         written, ended = _write(model, found, arguments, asked)
     page = Page(streams.width())
@@ -98,7 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
     settings = "".join(f" --set {shlex.quote(text)}" for text in arguments.settings)
     other = arguments.strategy != "uniform"
     settings += f" --strategy {arguments.strategy}" if other else ""
-    settings += f" --bug-depth {arguments.bug_depth}" if arguments.strategy == "pct" else ""
+    settings += f" --bug-depth {bug_depth}" if arguments.strategy == "pct" else ""
     config = f" --config {shlex.quote(arguments.config)}" if arguments.config else ""
     page.add(
         f"  again       statewalk simulate {shlex.quote(arguments.spec)}{settings}{config} "

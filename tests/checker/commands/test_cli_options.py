@@ -135,6 +135,11 @@ def test_an_option_that_would_do_nothing_is_a_mistake(
     assert needed in err
 
 
+def test_a_bug_depth_goes_with_pct(spec: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert 2 == main(["simulate", spec, "--bug-depth", "2"])
+    assert "It goes with --strategy pct" in capsys.readouterr().err
+
+
 # keyword → a value that changes something, a value that is refused
 WORDS: dict[str, tuple[Any, Any]] = {
     "every_field": (True, 1),

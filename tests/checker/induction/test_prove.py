@@ -470,3 +470,10 @@ def test_text_specs_declare_no_types(tmp_path: Path) -> None:
         prove(model, ["small"])
 
     assert "declares no types" in refused.value.why
+
+
+def test_a_family_is_the_conjunction_of_its_instances(tmp_path: Path) -> None:
+    more = "@always\ndef low(counter: Counter) -> bool:\n    return counter.m < 10\n"
+    model = load(counter(tmp_path, more=more))
+
+    assert prove(model, ["low"]).names == ("low(Counter#0)",)

@@ -135,14 +135,3 @@ def test_a_property_of_steps_that_raises_is_shown_with_its_step(
 
     assert "error" == run.result.verdict
     assert "ZeroDivisionError" in str(run.evidence.failure)
-
-
-def test_a_refinement_leaves_it_undecided(tmp_path: Path) -> None:
-    (tmp_path / "other.py").write_text(SPEC + WRAPS)
-    run = found(tmp_path, '\nref = refines("other.py")\n')
-
-    assert "unknown" == run.result.of("ref").verdict
-    assert "'wraps' of other is a property of steps" in str(run.evidence.unchecked)
-    (tmp_path / "other.py").write_text(SPEC + WRAPS.replace("@on_step\n", "").replace("old", ""))
-    run = found(tmp_path, IS_UP + '\nref = refines("other.py")\n')
-    assert "'is_up' of spec is assumed" in str(run.evidence.unchecked)
