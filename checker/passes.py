@@ -25,7 +25,9 @@ from statewalk.checker.contract.search import (
     SearchOptions,
 )
 from statewalk.checker.engines.hidden import HiddenRead, Hiding
+from statewalk.checker.engines.resets import refuse_reduce
 from statewalk.checker.engines.slices import Sliced, refuse_slices
+from statewalk.checker.engines.table import SmallFirst
 from statewalk.checker.liveness.in_a_check import Liveness, keeping, not_decided
 from statewalk.checker.machine import supervisor
 from statewalk.checker.machine.supervisor import End
@@ -77,6 +79,13 @@ def around(
         refuse_slices(asked, {"--graph": options.graph is not None, "a refinement": refined,
                               "--engine spark": name == "spark"})  # fmt: skip
         search = Sliced(search, options.slices == "on")
+    if options.reduce:
+        refuse_reduce(asked, {
+            "--slice": options.slices != "off", "--graph": options.graph is not None,
+            "a refinement": refined, f"the {name} engine": name != "native",
+        })  # fmt: skip
+        reducing = named("statewalk.checker.native.reducing", "Reducing")
+        search = reducing(search.large if isinstance(search, SmallFirst) else search)
     return [*passes, Families(), Premises(checked), Hiding()], search
 
 

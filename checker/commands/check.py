@@ -77,6 +77,12 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         help="search groups of properties one by one, without the fields that neither steps nor "
         "the group read (auto: where that makes a third of the states or fewer)",
     )
+    group.add_argument(
+        "--reduce",
+        choices=("on", "off"),
+        default="off",
+        help="take states for one that differ only in what nothing reads any more",
+    )
 
 
 def add_search_options(parser: argparse.ArgumentParser) -> None:
@@ -229,6 +235,7 @@ def options_of(arguments: argparse.Namespace) -> CheckOptions:
         graph=str(Path(a.graph).resolve()) if a.graph else None,
         every_field=bool(a.html),
         slices=a.slices,
+        reduce=a.reduce == "on",
     )
 
 

@@ -47,7 +47,7 @@ _KINDS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "timeout": _TIME, "checkpoint_every": _TIME,
     "keep_going": _BOOL, "liveness": _BOOL, "allow_unsound": _BOOL, "symmetry": _BOOL,
     "view": _BOOL, "strict": _BOOL, "optimize": _BOOL, "resume": _BOOL,
-    "every_field": _BOOL,
+    "every_field": _BOOL, "reduce": _BOOL,
     "slices": (lambda value: value in SLICES, "on, off or auto"),
 }  # fmt: skip
 
@@ -62,7 +62,8 @@ class CheckOptions:
     native engine saves the search, at most every ``checkpoint_every`` seconds; with ``resume`` it
     goes on from there. ``fingerprint_bits`` None are 64. With ``every_field``, the
     states there would be without a field are counted for each, not only where no step reads it.
-    ``slices``: groups of properties are searched one by one (`checker.engines.slices`).
+    ``slices``: groups of properties are searched one by one (`checker.engines.slices`);
+    ``reduce``: what nothing reads any more is reset (`checker.engines.resets`).
     """
 
     config: str | None = None
@@ -88,6 +89,7 @@ class CheckOptions:
     graph: str | None = None
     every_field: bool = False
     slices: str = "off"
+    reduce: bool = False
 
     def __post_init__(self) -> None:
         """Raises RunError[SW328] for a value that would be taken for another."""

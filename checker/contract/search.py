@@ -86,6 +86,7 @@ class SearchOptions:
     ``without`` names the functions that get no program; the others get one after so many
     evaluations, ``program_after``. The states there would be without a field are counted for the
     fields that no step reads; with ``every_field`` for all (`checker.engines.fields`).
+    ``resets`` is a `checker.engines.resets.Rule`, for the native engine.
     """
 
     properties: tuple[str, ...] | None = None
@@ -109,6 +110,7 @@ class SearchOptions:
     programs: Literal["all", "whole", "none"] = "all"
     without: frozenset[str] = frozenset()
     program_after: int = 48
+    resets: Any = None
     engine_settings: Mapping[str, Any] = field(default_factory=dict)
     on_progress: Callable[[Progress], None] | None = None
     interrupted: Callable[[], bool] = lambda: False

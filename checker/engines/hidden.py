@@ -9,7 +9,7 @@ can fail because of what is there (``n += 1``, ``log.append(x)``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NoReturn
 
@@ -136,16 +136,18 @@ class HidingView:
 
     def is_unseen(self, path: Path, key: object) -> bool:
         """Return whether an update is of a slot that nobody may read, and cannot fail."""
-        return self._is_hidden(path) and path not in self._set and self._is_free(path, key)
+        hidden = self._is_hidden(path) and path not in self._set
+        return hidden and is_free(path, key, self._numbers)
 
-    def _is_free(self, path: Path, key: object) -> bool:
-        """Return whether an update that is known by a key never fails for what is there."""
-        depth = 0
-        while isinstance(key, tuple) and key:
-            depth, key = depth + 1, key[0]  # a part of a record: (the update of the part, its name)
-        if key in _SIGNS:
-            return depth > 1 or (path[0], path[2]) in self._numbers
-        return key in _FREE
+
+def is_free(path: Path, key: object, numbers: Fields) -> bool:
+    """Return whether an update that is known by a key never fails for what is there."""
+    depth = 0
+    while isinstance(key, tuple) and key:
+        depth, key = depth + 1, key[0]  # a part of a record: (the update of the part, its name)
+    if key in _SIGNS:
+        return depth > 1 or (path[0], path[2]) in numbers
+    return key in _FREE
 
 
 class WatchingView(HidingView):
@@ -230,7 +232,7 @@ def hiding(model: Model, watched: Mapping[object, frozenset[Path]] | None = None
     """Return the same model, for a search under the view that leaves auxiliary fields out."""
     hidden = {key: info.shown for key, info in model.fields.items() if info.auxiliary}
     content = {f.name: getattr(model, f.name) for f in fields(model)}
-    numbers = frozenset(key for key in hidden if _is_number(model, *key))
+    numbers = numbers_of(model, hidden)
     return HidingModel(**content, hidden=hidden, numbers=numbers, watched=watched or {})
 
 
@@ -239,6 +241,11 @@ class Hiding(Pass):
 
     def before(self, model: Model, asked: SearchOptions) -> tuple[Model, SearchOptions]:
         return hiding(model) if asked.view else model, asked
+
+
+def numbers_of(model: Model, keys: Iterable[tuple[str, str]]) -> Fields:
+    """Return the fields, of some, that hold any number or any text while their role is there."""
+    return frozenset(key for key in keys if _is_number(model, *key))
 
 
 def _is_number(model: Model, owner: str, name: str) -> bool:

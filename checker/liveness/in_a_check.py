@@ -77,7 +77,8 @@ def keeping(
     """
     left = decided(model, options, asked)
     parts = asked.view or asked.symmetry or model.constraints or model.step_constraints
-    unable = parts or asked.resume or options.max_memory is not None or options.slices != "off"
+    unable = parts or asked.resume or options.max_memory is not None
+    unable = unable or options.slices != "off" or options.reduce
     if name != "native" or not (rows or (left and not unable)):
         return engine
     keeps = _Keeping(_watched(model, left), rows or _need_rows(model, left))
@@ -295,9 +296,8 @@ def _note(
             checked.not_taken[r.property] = never_taken(r.lasso)
     if results and engine == "spark":
         warnings.append("liveness was decided by the native engine, on one machine")
-    if results and (asked.symmetry or asked.view):
-        merged = (("symmetry", asked.symmetry), ("view", asked.view))
-        what = " and ".join(word for word, on in merged if on)
+    merged = {"symmetry": asked.symmetry, "view": asked.view, "reduction": checked.options.reduce}
+    if what := " and ".join(word for word, on in merged.items() if on and results):
         warnings.append(f"liveness was checked without {what}, on {states:,} states")
 
 

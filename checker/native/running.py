@@ -62,9 +62,11 @@ def start(
     layout.explode(exploded)
     if saved is not None:
         checkpoints_read.restore_layout(saved.values, layout, model, saved.rows)
-    learner = Learner(model, roots, layout, view)
+    learner = Learner(model, roots, layout, view, rule=options.resets)
     rows = [layout.row(state) for state in model.initial_states]
     learner.learned.contribute_all()
+    if learner.resets is not None:
+        rows = [learner.resets.first(row) for row in rows]
     if programs is not None:
         programs.attach(learner.learned, roots.all)
         learner.programs = programs
@@ -88,7 +90,7 @@ def programs_of(model: Model, options: SearchOptions, laid_out: Manifest | None)
     """Return the programs of a search; sets have one slot where they had in a saved one. None where
     it has none.
     """
-    if model.tree is None or options.programs == "none":
+    if model.tree is None or options.programs == "none" or options.resets is not None:
         return None
     if laid_out is not None and not laid_out.exploded:
         options = replace(options, programs="whole")

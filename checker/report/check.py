@@ -104,8 +104,9 @@ def summary(kinds: Iterable[str]) -> list[str]:
 def _evidence(page: Page, run: Run) -> None:
     evidence = run.evidence
     counts = run.counts
+    reduced = evidence.statistics.get("reduced")
     sizes = [
-        plural(counts.distinct, "distinct state"),
+        plural(counts.distinct, "reduced state" if reduced else "distinct state"),
         f"{number(counts.generated)} generated",
         f"depth {counts.depth}",
         seconds(run.seconds),
@@ -137,6 +138,7 @@ def _evidence(page: Page, run: Run) -> None:
     _row(page, "symmetry", evidence.symmetry)
     _row(page, "fields", _fields(run))
     _slices(page, evidence)
+    _row(page, "reduced", _reduced(reduced))
     for fairness, names in evidence.fairness.items():
         _row(page, "fairness", [f"{fairness}: {names[0]}", *names[1:]], between=", ")
     _row(page, "constants", [f"{n}={fit(v, 40)}" for n, v in run.constants.items()], between=" ")
@@ -203,6 +205,15 @@ def _slices(page: Page, evidence: Evidence) -> None:
             f"without {', '.join(left)}" if left else "with every field",
             said or "deadlocks",
         ])  # fmt: skip
+
+
+def _reduced(said: Mapping[str, Any] | None) -> list[str]:
+    """Return what was reset, and what could not be."""
+    if said is None:
+        return []
+    fields = ", ".join(said["fields"])
+    left = [f"not {', '.join(said['withdrawn'])}: read again"] if said["withdrawn"] else []
+    return [f"resets {fields}" if fields else "nothing to reset: the states are all states", *left]
 
 
 def _distributed(run: Run) -> list[str]:

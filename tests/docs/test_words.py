@@ -50,9 +50,9 @@ learn least leave library listed lock log longest look loop lost made manifest m
 meaning
 meant merged met mine missed more most move native near needed noted nothing now number offset old
 once one opened other ours out outside over own owner page pair parameter parent parsed part path
-placed plain pool position possible printable priority progress proof prop properties put python
-question raised rank reached reader reading reason receiver refuse report rest result right rule
-running said
+placed plain pool position possible printable priority progress proof project prop properties put
+python question raised rank reached reader reading reason receiver refuse report rest result right
+rule running said
 same saved say scalar scan scope scratch search second seen setting settings shape shared sheet
 short show shown side signal size small some space spark spread stack start statement statewalk
 stopped strict table tag tail take taken target task tell test there thread time told total tree

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from statewalk.checker.engines.layout import Layout, Slot
+from statewalk.checker.engines.resets import Reset, ResetRead
 from statewalk.checker.native.kernels.arrays import (
     BASE,
     CALL,
@@ -221,8 +222,11 @@ class Learned(Effects):
         known = projection.known.get(id)
         if known is not None:
             return known
+        before = projection.slot.values[id]
+        if type(before) is Reset:
+            raise ResetRead(projection.slot.path)
         try:
-            value = compute() if compute else projection.function(projection.slot.values[id])
+            value = compute() if compute else projection.function(before)
         except Exception:
             result = OPAQUE
         else:

@@ -12,8 +12,10 @@ import numpy as np
 
 from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.contract.stops import StoppedBy
+from statewalk.checker.engines.hidden import numbers_of
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.engines.repeats import unsteady
+from statewalk.checker.engines.resets import Rule
 from statewalk.checker.native.kernels.arrays import (
     ASSERTION,
     EDGE,
@@ -26,6 +28,7 @@ from statewalk.checker.native.kernels.arrays import (
 )
 from statewalk.checker.native.learn.learned import Learned
 from statewalk.checker.native.learn.memo import Call, leaf_of_result
+from statewalk.checker.native.learn.resetting import Resets, ResettingView
 from statewalk.checker.native.learn.tracing import (
     Contradiction,
     LookAgain,
@@ -165,7 +168,7 @@ class Learner:
     def __init__(
         self, model: Model, roots: Roots, layout: Layout,
         view: Callable[[Learned, Model], TracingView] | None = None,
-        learned: Learned | None = None,
+        learned: Learned | None = None, rule: Rule | None = None,
     ) -> None:  # fmt: skip
         self.model = model
         self.roots = roots
@@ -177,9 +180,12 @@ class Learner:
         self.urgent: Callable[[], StoppedBy | None] = no_reason
         self._runs = 0
         self._too_deep = False  # a call of the spec ended there, not always at the same place
-        self._view = TracingView(self.learned) if view is None else view(self.learned, model)
-        self._after = TracingView(self.learned, 0)
-        self._before = TracingView(self.learned, 1)
+        self.resets = None if rule is None else Resets(self.learned, rule)
+        new: Callable[..., TracingView] = TracingView
+        if rule is not None:
+            new = partial(ResettingView, numbers=numbers_of(model, model.fields))
+        self._view = new(self.learned, None) if view is None else view(self.learned, model)
+        self._after, self._before = new(self.learned, 0), new(self.learned, 1)
 
     @property
     def seconds(self) -> float:
@@ -296,6 +302,9 @@ class Learner:
                 if root.action
                 else self._judge(root, view, before is not None)
             )
+            for seen in (view, self._before):
+                if seen.refused is not None:
+                    raise seen.refused
             if leaf in (QUIET, ASSERTION, ERROR):
                 view.give_up()
             if leaf == QUIET and number < self.learned.n_bits:
@@ -317,6 +326,8 @@ class Learner:
             self.model.take(root.action, view, partial(view.ask, call))
         elif root.predicate is not None:
             self.model.holds(root.predicate, view, None, partial(view.ask, call))
+        if view.refused is not None:
+            raise view.refused
         return None
 
     def _pause(self) -> None:
@@ -353,6 +364,8 @@ class Learner:
         for slot, operation in view.pending.items():
             self.learned.operated_on(operation, view.row[slot] if slot < len(view.row) else 0)
             blind.append((slot, -1 - operation))
+        if self.resets is not None:
+            known, blind = self.resets.applied(known, blind, view)
         return leaf_of_result(self.learned.outcome(sorted(known), sorted(blind), tuple(view.fair)))
 
     def _judge(self, root: Root, view: TracingView, step: bool) -> int:

@@ -62,6 +62,13 @@ class Memo:
         found: int = self.results.flat[self.base.flat[function] + id]
         return found
 
+    def pairs(self, function: int) -> list[tuple[int, int]]:
+        """Return the ids with a known result, each with the id that is the result."""
+        base, capacity = self.base.flat[function], self.capacity.flat[function]
+        results = self.results.data[base : base + capacity]
+        there = np.flatnonzero(results)
+        return list(zip(there.tolist(), (results[there] - 1).tolist(), strict=True))
+
     def put(self, function: int, id: int, result: int) -> None:
         """Store a result."""
         capacity = self.capacity.flat[function]

@@ -56,7 +56,8 @@ def _moves(
             if new >= 0:
                 found = [(hub[slot], first[slot] + new), (first[slot] + new,) * 2]
             else:
-                found = [(first[slot] + old, first[slot] + to) for old, to in _met(learned, new)]
+                met = learned.operated.pairs(-1 - new)
+                found = [(first[slot] + old, first[slot] + to) for old, to in met]
             for pair in found:
                 source.append(pair[0])
                 target.append(pair[1])
@@ -64,12 +65,3 @@ def _moves(
             outcome.append(number)
     pairs = np.array([source, target], np.int64)
     return pairs, to_hub, np.array(write, np.int64), np.array(outcome, np.int64)
-
-
-def _met(learned: Learned, code: int) -> list[tuple[int, int]]:
-    """Return the values that an operation was met with, and what it made of them."""
-    operated, number = learned.operated, -1 - code
-    base = int(operated.base.data[number])
-    results = operated.results.data[base : base + int(operated.capacity.data[number])]
-    there = np.flatnonzero(results)
-    return list(zip(there.tolist(), (results[there] - 1).tolist(), strict=True))

@@ -89,6 +89,7 @@ class TracingView:
         self._known: dict[int, set[Place]] = {}  # places in slots that were seen as a whole
         self._results: dict[object, Any] = {}
         self._remembering: object = None  # the function of the outermost call being learned
+        self.refused: BaseException | None = None  # raised to end the search, whatever catches it
 
     # -- reading -------------------------------------------------------------------------------
 
