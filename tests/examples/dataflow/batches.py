@@ -14,6 +14,7 @@ from typing import Any
 
 from examples.dataflow import epochs, streaming
 from examples.dataflow.resolving import named
+from statewalk.checker.spark.session.session import local_session
 from statewalk.models.stores.maintenance import recomputed
 from statewalk.models.stores.resolution import (
     Answers,
@@ -27,6 +28,20 @@ from statewalk.models.stores.resolution import (
 KINDS: tuple[Answers, ...] = ("look_up", "reach")
 Epoch = list[Transaction]
 Found = dict[str, Any]
+# To compile a plan costs more than to run it over a few rows. Killed jobs run compiled ones.
+INTERPRETED = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.shuffle.partitions": "1",
+}
+
+
+def session() -> Any:
+    """Return a session with settings of its own, in which Spark compiles no plans."""
+    made = local_session("local[2]").newSession()
+    for name, value in INTERPRETED.items():
+        made.conf.set(name, value)
+    return made
 
 
 def put(folder: Path, number: int, batch: Epoch) -> None:
@@ -153,8 +168,6 @@ def arm(point: str, epoch: int, strike: Callable[[], None]) -> None:
 
 def main() -> None:
     """Run a job that ends at a point: its arguments are BATCHES OUT POINT EPOCH."""
-    from statewalk.checker.spark.session.session import local_session
-
     batches, out, who, point, epoch = sys.argv[1:]
     spark = local_session("local[1]")
     java = spark._jvm.java.lang.ProcessHandle.current().pid()

@@ -7,9 +7,9 @@ import random
 import pytest
 
 from examples.dataflow.resolving import Resolved, named, resolve_batch, tables
-from statewalk.checker.spark.session.session import local_session
 from statewalk.models.stores.resolution import Counts, Transaction, resolve, summed
 from tests.cases import slow
+from tests.examples.dataflow.batches import session
 
 SHAPES = [(12, 3), slow((200, 40))]  # transactions, items
 
@@ -40,9 +40,8 @@ def rows_of(resolved: Resolved) -> tuple[set[int], dict[str, int]]:
 @pytest.mark.parametrize("seed", [0, slow(1)])
 def test_equals_the_model_and_execution(shape: tuple[int, int], seed: int) -> None:
     start, batch = random_batch(seed, *shape)
-    spark = local_session("local[2]")
 
-    resolved = resolve_batch(*tables(spark, start, batch))
+    resolved = resolve_batch(*tables(session(), start, batch))
     found = rows_of(resolved)
 
     for how in ("ordered", "sequential"):
@@ -59,7 +58,7 @@ def test_equals_the_model_and_execution(shape: tuple[int, int], seed: int) -> No
 @pytest.mark.parametrize("links", [2, slow(5)])
 def test_a_chain_takes_a_round_for_each_link(links: int) -> None:
     chain = [Transaction(t, ((t, 0),), (((t + 1, 0), 1),)) for t in range(links)]
-    resolved = resolve_batch(*tables(local_session("local[2]"), (), chain))
+    resolved = resolve_batch(*tables(session(), (), chain))
 
     assert rows_of(resolved)[0] == set(range(links))
     assert resolved.rounds == resolve((), chain, "ordered").rounds == links + 1

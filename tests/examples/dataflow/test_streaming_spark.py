@@ -15,14 +15,14 @@ from examples.dataflow.epochs import Refused, Saved, alone
 from examples.dataflow.streaming import run
 from statewalk.checker.spark.session.session import local_session
 from tests.cases import slow
-from tests.examples.dataflow.batches import POINTS, arm, expected, put, random_log, said
+from tests.examples.dataflow.batches import POINTS, arm, expected, put, random_log, said, session
 from tests.places import ROOT
 
 LENGTH = 3  # batches
 
 
 def go_on(folder: Path) -> None:
-    run(local_session("local[2]"), folder / "in", folder / "out", at_once=1)
+    run(session(), folder / "in", folder / "out", at_once=1)
 
 
 def killed(folder: Path, who: str, point: str, epoch: int) -> None:
