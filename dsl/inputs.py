@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import file_digest
 from importlib import import_module
-from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
 from importlib.util import source_from_cache
 from threading import enumerate as enumerate_threads
 from threading import get_ident
@@ -391,6 +391,7 @@ def _imported_by(loading: Loading, missing: set[str]) -> _Imported:
     about = map(vars, loading.by_name.values())
     todo = [(str(m["__file__"]), m.get("__package__") or "") for m in about if m.get("__file__")]
     seen: set[str] = set()
+    known: dict[str, ModuleSpec | None] = {}
     with searching(loading.root):
         while todo:
             file, package = todo.pop()
@@ -408,7 +409,7 @@ def _imported_by(loading: Loading, missing: set[str]) -> _Imported:
             for name in (names | _all_of(names, loading)) - seen:
                 seen.add(name)
                 top = name.partition(".")[0]
-                found = file_of(name, loading.folder)
+                found = file_of(name, loading.folder, known)
                 own = found is not None and not is_installed(str(found))
                 if top in sys.stdlib_module_names and not own:  # an author's may hide Python's
                     result.unseen |= {name} & _UNTRACED

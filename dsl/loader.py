@@ -46,7 +46,7 @@ from statewalk.dsl.mutants import run_spec
 from statewalk.dsl.rules.all import allowed, check_tree
 from statewalk.dsl.source.folding import fold_constants
 from statewalk.dsl.source.modules import Loading, loading_of
-from statewalk.dsl.source.nodes import not_python, too_nested
+from statewalk.dsl.source.nodes import not_python, too_nested, unchanged
 from statewalk.dsl.source.texts import Source, is_authored, is_ours, read_source, read_text
 from statewalk.dsl.source.tree import SpecTree, read_tree, says_no_types
 from statewalk.dsl.source.usage import analyse
@@ -173,7 +173,8 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
     expand_blocks(tree, mistakes)
     mistakes.raise_if_any()
     fold_constants(tree)
-    analysis = analyse(tree)
+    with unchanged():
+        analysis = analyse(tree)
     fields = make_fields(tree, analysis, mistakes)
     mistakes.raise_if_any()
     classes = tree.classes | _open_records(loading)

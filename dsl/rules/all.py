@@ -13,6 +13,7 @@ from statewalk.dsl.rules import blocks, calls, classes, names, networks, shared,
 from statewalk.dsl.rules.rule import Checked
 from statewalk.dsl.source.effects import Effects
 from statewalk.dsl.source.modules import Loading
+from statewalk.dsl.source.nodes import unchanged
 from statewalk.dsl.source.ranges import check_ranges
 from statewalk.dsl.source.tree import SpecTree
 
@@ -33,6 +34,11 @@ SPEC_RULES: tuple[Callable[[SpecTree, Effects, Mistakes], None], ...] = (
 
 def check_tree(tree: SpecTree, mistakes: Mistakes) -> None:
     """Add every mistake of a spec that its text shows; warnings go to ``mistakes.warned``."""
+    with unchanged():
+        _check(tree, mistakes)
+
+
+def _check(tree: SpecTree, mistakes: Mistakes) -> None:
     calls.check_truths(tree, mistakes)
     if all(module.source.dialect == "fizz" for module in tree.loading.modules):
         return

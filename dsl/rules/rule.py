@@ -5,6 +5,7 @@ complain.
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -32,7 +33,7 @@ class Checked:
         return Types(self.tree, self.function)
 
     @cached_property
-    def parents(self) -> dict[ast.AST, ast.AST]:
+    def parents(self) -> Mapping[ast.AST, ast.AST]:
         """The parent of every node of the function."""
         return parents_of(self.function.node)
 

@@ -33,7 +33,7 @@ from statewalk.dsl.source.known_effects import (
     own_nodes,
     scalar_arguments,
 )
-from statewalk.dsl.source.nodes import is_identity, meaning, walk
+from statewalk.dsl.source.nodes import is_identity, meaning, unchanged, walk
 from statewalk.dsl.source.scopes import around, locals_of
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.source.types import is_plain
@@ -44,6 +44,7 @@ from statewalk.dsl.values.records import Bag, Record, replace
 from statewalk.dsl.words.lookahead import enabled, next_steps
 
 Effect = Literal["pure", "reads", "effects"]
+Said = tuple[ast.AST, str]  # what is shown in a message, and the form of it
 _RANK: dict[Effect, int] = {"pure": 0, "reads": 1, "effects": 2}
 
 
@@ -63,10 +64,15 @@ class Cause:
 
     node: ast.AST
     effect: Effect
-    text: str = ""
+    said: Said | None = None
     known: bool = True
     callees: tuple[Function, ...] = ()
     unsure: bool = False
+
+    @property
+    def text(self) -> str:
+        """What messages say of it."""
+        return self.said[1].format(ast.unparse(self.said[0])) if self.said is not None else ""
 
 
 @dataclass
@@ -82,8 +88,9 @@ class Effects:
         for function in self.tree.functions:
             if function.owner is not None:
                 self._methods.setdefault(function.name, []).append(function)
-        self._scans = {id(f): _Scan(self, f) for f in self.tree.functions}
-        self.causes: dict[int, list[Cause]] = {i: list(s.causes()) for i, s in self._scans.items()}
+        with unchanged():
+            self._scans = {id(f): _Scan(self, f) for f in self.tree.functions}
+            self.causes = {i: list(s.causes()) for i, s in self._scans.items()}
         self._effects: dict[int, Effect] = {id(f): "pure" for f in self.tree.functions}
         changed = True
         while changed:
@@ -228,30 +235,29 @@ class _Scan:
             yield Cause(node, "pure", callees=tuple(called), unsure=True)
         if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
             if not self._is_fresh(node.value):
-                sign = "= ..." if isinstance(node.ctx, ast.Store) else "is deleted"
-                text = f"{ast.unparse(node)} {sign}"
-                yield Cause(node, "effects", text, known=self._in_state(node))
+                sign = "{} = ..." if isinstance(node.ctx, ast.Store) else "{} is deleted"
+                yield Cause(node, "effects", (node, sign), known=self._in_state(node))
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
             # `x += y` changes what x refers to where that is a list, also an argument
             if node.target.id not in self.fresh | self.scalars and not is_number(node):
-                yield Cause(node, "effects", ast.unparse(node), known=False)
+                yield Cause(node, "effects", (node, "{}"), known=False)
         elif isinstance(node, ast.Attribute):
             if self.types.owners(node):
-                yield Cause(node, "reads", ast.unparse(node))
+                yield Cause(node, "reads", (node, "{}"))
             getters = tuple(f for f in self.methods(node) if _is_getter(f))
             if getters:
-                yield Cause(node, "pure", ast.unparse(node), callees=getters)
+                yield Cause(node, "pure", (node, "{}"), callees=getters)
         elif isinstance(node, ast.MatchClass) and (node.patterns or node.kwd_attrs):
             called = [f for name in node.kwd_attrs for f in self.effects.methods(name, None)]
             getters = tuple(f for f in called if _is_getter(f))
-            yield Cause(node, "reads", ast.unparse(node), callees=getters)
+            yield Cause(node, "reads", (node, "{}"), callees=getters)
         elif isinstance(node, ast.Call):
             yield from self.call(node)
             yield from self.passed(node)
         elif isinstance(node, ast.Yield | ast.YieldFrom | ast.Await):
-            yield Cause(node, "effects", "yield", known=self.function.is_flow)
+            yield Cause(node, "effects", (node, "yield"), known=self.function.is_flow)
         elif isinstance(node, ast.Global | ast.Nonlocal):
-            yield Cause(node, "effects", ast.unparse(node), known=False)
+            yield Cause(node, "effects", (node, "{}"), known=False)
 
     def _is_fresh(self, node: ast.expr) -> bool:
         return isinstance(node, ast.Name) and node.id in self.fresh
@@ -267,66 +273,67 @@ class _Scan:
 
     def call(self, node: ast.Call) -> Iterator[Cause]:
         """Yield what is called, without the arguments."""
-        func, text = node.func, f"{ast.unparse(node.func)}(...)"
+        func = node.func
+        said = func, "{}(...)"
         if isinstance(func, ast.Name):
-            yield self._named_call(node, func.id, text)
+            yield self._named_call(node, func.id, said)
         elif isinstance(func, ast.Attribute):
-            yield self._method_call(node, func, text)
+            yield self._method_call(node, func, said)
         elif not isinstance(func, ast.Lambda):
-            yield Cause(node, "effects", text, known=False)
+            yield Cause(node, "effects", said, known=False)
 
-    def _named_call(self, node: ast.Call, name: str, text: str) -> Cause:
+    def _named_call(self, node: ast.Call, name: str, said: Said) -> Cause:
         if name in self.nested:
-            return Cause(node, "pure", text)  # its body is part of this function
+            return Cause(node, "pure", said)  # its body is part of this function
         if name in self.bound:
-            return Cause(node, "effects", text, known=False)
-        return self._value_call(node, self.namespace.get(name, getattr(builtins, name, None)), text)
+            return Cause(node, "effects", said, known=False)
+        return self._value_call(node, self.namespace.get(name, getattr(builtins, name, None)), said)
 
-    def _value_call(self, node: ast.Call, value: Any, text: str) -> Cause:
+    def _value_call(self, node: ast.Call, value: Any, said: Said) -> Cause:
         """Return a call of a value that is known."""
         function = self.effects.function_of(value)
         if function is not None:
-            return Cause(node, "pure", text, callees=(function,))
+            return Cause(node, "pure", said, callees=(function,))
         name = str(attribute(value, "__name__", ""))
         module = str(attribute(value, "__module__", "") or "")
         if isinstance(value, type):
             if issubclass(value, Role):
-                return Cause(node, "effects", text)
+                return Cause(node, "effects", said)
             if issubclass(value, Record | Enum):
                 made = [f for n in MAKING for f in self.effects.methods(n, value)]
-                return Cause(node, "pure", text, callees=tuple(made))
+                return Cause(node, "pure", said, callees=tuple(made))
         if module.startswith("statewalk.dsl"):
             if name in CHOOSING:
-                return Cause(node, "effects", text)
+                return Cause(node, "effects", said)
             if name in PURE_NAMES:
                 made = [f for n in MAKING if value is replace for f in self.effects.methods(n)]
-                return Cause(node, "pure", text, callees=tuple(made))
+                return Cause(node, "pure", said, callees=tuple(made))
             reads = name in ("old", "instances")
-            return Cause(node, "reads" if reads else "effects", text, known=False)
+            return Cause(node, "reads" if reads else "effects", said, known=False)
         if getattr(builtins, name, None) is value and value is not None:
-            return Cause(node, "effects" if name in DOING_BUILTINS else "pure", text, known=False)
+            return Cause(node, "effects" if name in DOING_BUILTINS else "pure", said, known=False)
         if is_pure_library(value):
-            return Cause(node, "pure", text)
-        return Cause(node, "effects", text, known=False)
+            return Cause(node, "pure", said)
+        return Cause(node, "effects", said, known=False)
 
-    def _method_call(self, node: ast.Call, func: ast.Attribute, text: str) -> Cause:
+    def _method_call(self, node: ast.Call, func: ast.Attribute, said: Said) -> Cause:
         receiver = func.value
         if isinstance(receiver, ast.Name):
             value = self.namespace.get(receiver.id)
             if isinstance(value, ModuleType):
-                return self._value_call(node, getattr(value, func.attr, None), text)
+                return self._value_call(node, getattr(value, func.attr, None), said)
             if hasattr(type(value), "looks_at_everything"):
-                return Cause(node, "effects", text, known=False)
+                return Cause(node, "effects", said, known=False)
             if isinstance(value, type) and func.attr in vars(value):
-                return self._value_call(node, vars(value)[func.attr], text)
+                return self._value_call(node, vars(value)[func.attr], said)
         callees, pythons = self.methods(func), func.attr in CHANGING | LOOKING_METHODS
         unsure = pythons and self.types.receiver(receiver) is None
         if func.attr in CHANGING and not self._is_fresh(receiver):
             known = not callees and self._in_state(receiver)
-            return Cause(node, "effects", text, known=known, callees=callees, unsure=unsure)
+            return Cause(node, "effects", said, known=known, callees=callees, unsure=unsure)
         if pythons or callees:
-            return Cause(node, "pure", text, callees=callees, unsure=unsure)
-        return Cause(node, "effects", text, known=False)
+            return Cause(node, "pure", said, callees=callees, unsure=unsure)
+        return Cause(node, "effects", said, known=False)
 
     def methods(self, node: ast.Attribute) -> tuple[Function, ...]:
         """Return the functions of the spec that an attribute may mean."""
@@ -342,20 +349,21 @@ class _Scan:
             return
         for argument in called_back(node):
             if not self._is_followed(argument):
-                yield Cause(argument, "effects", ast.unparse(argument), known=False)
+                yield Cause(argument, "effects", (argument, "{}"), known=False)
         for argument in (*node.args, *(k.value for k in node.keywords)):
             value = meaning(argument, self.namespace)
             if callable(value):
                 if not isinstance(value, type) and get_origin(value) is None:
-                    handed = self._value_call(node, value, ast.unparse(argument))
+                    handed = self._value_call(node, value, (argument, "{}"))
                     yield replaced(handed, node=argument, known=False)
             elif isinstance(argument, ast.Attribute):
                 callees = self.methods(argument)
                 if callees and not self.types.owners(argument):
-                    text, attr = ast.unparse(argument), argument.attr
+                    attr = argument.attr
                     field = any(attr in record._fields for record in self.effects.tree.records)
                     unsure = field and self.types.receiver(argument.value) is None
-                    yield Cause(argument, "pure", text, callees=callees, unsure=unsure)
+                    said = argument, "{}"
+                    yield Cause(argument, "pure", said, callees=callees, unsure=unsure)
 
     def _is_followed(self, node: ast.expr) -> bool:
         """Return whether the effects of a function that is handed on are seen elsewhere."""

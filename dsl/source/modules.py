@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from statewalk.dsl.source.texts import (
     file_of,
     from_texts,
     is_ours,
+    is_pythons,
     is_spec_module,
     lies_with,
     package_of,
@@ -281,7 +283,8 @@ class Loading:
         parts = full.split(".")
         chain = [".".join(parts[: i + 1]) for i in range(len(parts))]
         inner = [f"{full}.{item}" for item in fromlist or ()]
-        if not any(map(self.is_own, (*chain, *inner))):
+        known: dict[str, ModuleSpec | None] = {}
+        if not any(self.is_own(module, known) for module in (*chain, *inner)):
             with searching(self.folder):
                 found = builtins.__import__(name, globals, locals, fromlist, level)
             return self._importlib if found is importlib else found
@@ -310,17 +313,18 @@ class Loading:
         vars(seen)["__getattr__"] = lambda name: getattr(importlib, name)  # imported later
         return seen
 
-    def is_own(self, name: str) -> bool:
-        """Return whether a module is run for this load alone."""
+    def is_own(self, name: str, known: dict[str, ModuleSpec | None] | None = None) -> bool:
+        """Return whether a module is run for this load alone; ``known`` is for `file_of`."""
         outer = name.rpartition(".")[0]
         if name in self.by_name:
             return True
         if is_ours(name):
             return False
-        file = file_of(name, self.folder)
-        return file is not None and (
-            outer in self.by_name
-            or lies_with(file, self.folders)
+        file = file_of(name, self.folder, known)
+        if file is None or outer in self.by_name:
+            return file is not None
+        return not is_pythons(name, file) and (
+            lies_with(file, self.folders)
             or is_spec_module(file, package_of(file, name), self.folders, set())
         )
 

@@ -7,7 +7,9 @@ of Python's library, whose order they keep.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from copy import copy
 from functools import cache
 from types import ModuleType
@@ -15,6 +17,8 @@ from typing import Any, TypeVar
 
 from statewalk.dsl.annotations import annotations_of
 from statewalk.dsl.errors import Span, SpecError, source_lines
+
+_T = TypeVar("_T")
 
 WITH_ASSERTIONS = 0  # `optimize` of compile: `python -O` removes none from a spec
 MAX_DEPTH = 100  # of what is nested in a spec: each term of a sum, each elif counts as one
@@ -39,13 +43,43 @@ class _Fields(dict[type, tuple[str, ...]]):
 _FIELDS = _Fields({ast.Constant: (), ast.Global: (), ast.Nonlocal: (), ast.alias: ()})
 
 
+_known: ContextVar[dict[Any, Any] | None] = ContextVar("known", default=None)
+
+
+@contextmanager
+def unchanged() -> Iterator[None]:
+    """While entered, no tree is changed: what `walk` and `once` find is kept."""
+    known = _known.get()
+    token = _known.set({} if known is None else known)
+    try:
+        yield
+    finally:
+        _known.reset(token)
+
+
 def walk(root: ast.AST) -> list[ast.AST]:
     """Return a node and all nodes below it, those nearer first.
 
     `ast.Load` and its like are left out.
     """
-    found = [root]
-    _add_parts(found, found)
+    known = _known.get()
+    found: list[ast.AST] | None = known.get(root) if known is not None else None
+    if found is None:
+        found = [root]
+        _add_parts(found, found)
+        if known is not None:
+            known[root] = found
+    return found
+
+
+def once(look: Callable[[ast.AST], _T], node: ast.AST) -> _T:
+    """Return what a function finds in a node; it is asked once while trees are `unchanged`."""
+    known = _known.get()
+    if known is None:
+        return look(node)
+    if (look, node) not in known:
+        known[look, node] = look(node)
+    found: _T = known[look, node]
     return found
 
 
@@ -214,18 +248,26 @@ def _parts(kind: type[ast.AST]) -> tuple[frozenset[str], tuple[str, ...]]:
 
 def yields(node: ast.AST) -> bool:
     """Return whether there is a ``yield`` in a node, the functions that it defines aside."""
-    pending = [node]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.Yield | ast.YieldFrom):
+    return once(_yields, node)
+
+
+def _yields(node: ast.AST) -> bool:
+    nodes, met = [node], 0
+    while met < len(nodes):
+        inside = [n for n in nodes[met:] if not isinstance(n, ast.FunctionDef)]
+        if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in inside):
             return True
-        if not isinstance(node, ast.FunctionDef):
-            pending += parts_of(node)
+        met = len(nodes)
+        _add_parts(inside, nodes)
     return False
 
 
-def parents_of(root: ast.AST) -> dict[ast.AST, ast.AST]:
+def parents_of(root: ast.AST) -> Mapping[ast.AST, ast.AST]:
     """Return the parent of every node below the root."""
+    return once(_parents, root)
+
+
+def _parents(root: ast.AST) -> dict[ast.AST, ast.AST]:
     return {child: node for node in walk(root) for child in parts_of(node)}
 
 

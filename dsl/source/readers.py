@@ -7,7 +7,7 @@ under a view.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from statewalk.dsl.kinds import PROPERTY_MARKS
@@ -87,7 +87,7 @@ def reads(effects: Effects, function: Function) -> Iterator[tuple[ast.AST, tuple
                     yield case, (cls.__name__, name)
 
 
-def _only_written(node: ast.expr, parents: dict[ast.AST, ast.AST]) -> bool:
+def _only_written(node: ast.expr, parents: Mapping[ast.AST, ast.AST]) -> bool:
     """``self.history.append(x)`` mentions a field without looking at it."""
     parent = parents.get(node)
     if isinstance(parent, ast.Attribute) and parent.attr in _WRITING:

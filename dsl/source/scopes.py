@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from statewalk.dsl.source.nodes import parts_of, walk
+from statewalk.dsl.source.nodes import once, parts_of, walk
 
 
 def arguments(*nodes: ast.AST) -> set[str]:
@@ -94,6 +94,10 @@ def bindings(nodes: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, ast.expr | No
 
 def locals_of(function: ast.AST) -> set[str]:
     """Return names that are local somewhere in a function."""
+    return {*once(_locals, function)}
+
+
+def _locals(function: ast.AST) -> set[str]:
     found: set[str] = set()
     for part in walk(function):
         if isinstance(part, ast.arg):

@@ -119,14 +119,18 @@ def place_in_packages(path: Path) -> tuple[str, str]:
     return str(folder), package
 
 
-def file_of(name: str, folder: str) -> Path | None:
-    """Return the text of a module; of a package, its ``__init__.py``. None where there is none."""
+def file_of(
+    name: str, folder: str, known: dict[str, ModuleSpec | None] | None = None
+) -> Path | None:
+    """Return the text of a module; of a package, its ``__init__.py``. None where there is none.
+
+    ``known`` keeps what was found for whoever asks for several modules of a package at once.
+    """
     head, *rest = name.split(".")
-    with searching(folder):
-        spec = BuiltinImporter.find_spec(head) or FrozenImporter.find_spec(head)
-        spec = spec or PathFinder.find_spec(head)
-        if spec is None and head not in sys.modules:  # what is installed to be edited
-            spec = importlib.util.find_spec(head)
+    known = {} if known is None else known
+    if head not in known:
+        known[head] = _found(head, folder)
+    spec = known[head]
     if spec is None:
         return None
     file = Path(spec.origin) if spec.origin and spec.origin.endswith(".py") else None
@@ -138,6 +142,16 @@ def file_of(name: str, folder: str) -> Path | None:
         if file is not None and file.name != "__init__.py":
             folders = []
     return file
+
+
+def _found(head: str, folder: str) -> ModuleSpec | None:
+    """Return what Python finds under a name without dots."""
+    with searching(folder):
+        spec = BuiltinImporter.find_spec(head) or FrozenImporter.find_spec(head)
+        spec = spec or PathFinder.find_spec(head)
+        if spec is None and head not in sys.modules:  # what is installed to be edited
+            spec = importlib.util.find_spec(head)
+    return spec
 
 
 def module_file(name: str, folders: list[Path] | tuple[str, ...]) -> Path | None:
@@ -165,6 +179,12 @@ def _is_package(path: Path) -> bool:
     if not _INSTALLED.isdisjoint(path.parts):
         return True
     return any(map(path.is_relative_to, _STDLIB))
+
+
+def is_pythons(name: str, file: Path) -> bool:
+    """Return whether a module is of Python's own library, which is in no spec."""
+    ours = name.partition(".")[0] in sys.stdlib_module_names
+    return ours and any(str(file).startswith(folder + os.sep) for folder in _STDLIB)
 
 
 @lru_cache(maxsize=4096)
@@ -253,31 +273,39 @@ def _is_language(name: str) -> bool:
 def imported_modules(text: str, package: str) -> list[str]:
     """Return the full names that a module imports; of `from m import n`, both `m` and `m.n`."""
     names: list[str] = []
-    for node in walk(ast.parse(text)):
+    for node in _read_off(text)[0]:
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            relative = "." * node.level + (node.module or "")
-            try:
-                full = importlib.util.resolve_name(relative, package) if node.level else relative
-            except ImportError:
-                continue
-            names += [full, *(f"{full}.{alias.name}" for alias in node.names)]
+            continue
+        relative = "." * node.level + (node.module or "")
+        try:
+            full = importlib.util.resolve_name(relative, package) if node.level else relative
+        except ImportError:
+            continue
+        names += [full, *(f"{full}.{alias.name}" for alias in node.names)]
     return names
 
 
-@lru_cache(maxsize=256)
 def named_in(text: str) -> frozenset[str]:
     """Return the names and attributes that a module uses."""
-    found: set[str] = set()
+    return _read_off(text)[1]
+
+
+@lru_cache(maxsize=256)
+def _read_off(text: str) -> tuple[list[ast.Import | ast.ImportFrom], frozenset[str]]:
+    """Return the imports of a module, and the names and attributes that it uses."""
+    imports: list[ast.Import | ast.ImportFrom] = []
+    named: set[str] = set()
     for node in walk(ast.parse(text)):
         if isinstance(node, ast.Attribute):
-            found.add(node.attr)
+            named.add(node.attr)
         elif isinstance(node, ast.Name):
-            found.add(node.id)
+            named.add(node.id)
         elif isinstance(node, ast.alias):
-            found.add(node.name)
-    return frozenset(found)
+            named.add(node.name)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            imports.append(node)
+    return imports, frozenset(named)
 
 
 _NAMES = ("any_of", "maybe")

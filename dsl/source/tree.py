@@ -120,6 +120,7 @@ class SpecTree:
     mutants: list[Function] = field(default_factory=list)
     instead: dict[ast.AST, list[ast.stmt]] = field(default_factory=dict)
     formulas: list[tuple[str, Formula, Span]] = field(default_factory=list)
+    _hints: dict[type, dict[str, Any]] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def classes(self) -> dict[str, type]:
@@ -137,6 +138,12 @@ class SpecTree:
 
     def hints(self, cls: type) -> dict[str, Any]:
         """Return the types of a class's fields. Raises what evaluating them raises."""
+        if cls not in self._hints:
+            self._hints[cls] = self._evaluated(cls)
+        there = {"there": bool} if getattr(cls, "_room", None) is not None else {}
+        return self._hints[cls] | there
+
+    def _evaluated(self, cls: type) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for base in reversed(cls.__mro__):
             declared = {} if base in (Role, Record) else annotations_of(base)
@@ -146,7 +153,7 @@ class SpecTree:
                 names.pop("__builtins__", None)
                 part = type(base.__name__, (), {"__annotations__": declared})
                 found |= typing.get_type_hints(part, names, include_extras=True)
-        return found | ({"there": bool} if getattr(cls, "_room", None) is not None else {})
+        return found
 
     def text_of(self, module: SpecModule) -> ast.Module:
         """Return the text of a module as far as it is part of this run, for questions to all
