@@ -7,7 +7,7 @@ import typing
 from collections.abc import Callable, Collection, Container, Iterable
 from copy import copy
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from statewalk.checker.native.programs.hints import (
@@ -72,6 +72,8 @@ class Knowledge:
         self.broken: set[tuple[str, str]] = set()
         self._breaks: dict[tuple[str, str], int] = {}
         self.domain_of_class: Callable[[Any], Domain] = cache(domain_of)
+        self._of_roles = cache(partial(_have_property, tree.roles))
+        self._of_records = cache(partial(_have_property, tree.records))
 
     # -- names -------------------------------------------------------------------------------------
 
@@ -79,16 +81,14 @@ class Knowledge:
         """Return what an attribute of this name is: role, constant, index, value or mixed."""
         roles = self._role_fields.get(name, [])
         others = name in self._record_fields or not roles or self._open_records
-        if name == "index" or any(_has_property(cls, name) for cls in self.tree.roles):
+        if name == "index" or self._of_roles(name):
             return "mixed"
         if roles and others:
             return "mixed"
         if roles:
             constants = {held.constant for held in roles}
             return "mixed" if len(constants) > 1 else ("constant" if constants.pop() else "role")
-        if any(_has_property(cls, name) for cls in self.tree.records):
-            return "mixed"
-        return "value"
+        return "mixed" if self._of_records(name) else "value"
 
     def attribute_of(self, name: str, sort: Sort, domain: Domain | None) -> str:
         """Return the same where the owner is known."""
@@ -103,9 +103,7 @@ class Knowledge:
                     return "constant" if constants.pop() else "role"
             return "mixed"
         if domain is not None and self._records_of(domain):
-            if any(_has_property(cls, name) for cls in self._records_of(domain)):
-                return "mixed"
-            return "value"
+            return "mixed" if _have_property(self._records_of(domain), name) else "value"
         return "mixed"
 
     def role_classes(self, domain: Domain | None) -> list[type[Role]]:
@@ -290,7 +288,7 @@ class Knowledge:
 
     def is_property(self, name: str) -> bool:
         """Return whether a class has a property of a name."""
-        return any(_has_property(cls, name) for cls in (*self.tree.roles, *self.tree.records))
+        return self._of_roles(name) or self._of_records(name)
 
     def property_of(self, name: str, owner: Value) -> Function | None:
         """Return the function behind a property of an owner; None where that is not known."""
@@ -464,8 +462,9 @@ class Knowledge:
         return dict(zip(names[len(names) - len(values) :], values, strict=True)) | named
 
 
-def _has_property(cls: type, name: str) -> bool:
-    return isinstance(getattr(cls, name, None), property) and name != "there"
+def _have_property(classes: Iterable[type], name: str) -> bool:
+    """Return whether an attribute is a property of some classes."""
+    return name != "there" and any(isinstance(getattr(c, name, None), property) for c in classes)
 
 
 def _alike(one: Field, other: Field) -> bool:
