@@ -122,7 +122,7 @@ BEYOND_THE_BASE = (
         slow(["query", "g", "SELECT 1"], "pyarrow", "graph"),
         slow(["history", "collect", "h.jsonl"], "duckdb", "graph"),
         (["history", "collect", "h.jsonl", "--database", "postgres"], "psycopg", "collect"),
-        (["history", "collect", "h.jsonl", "--database", "mysql"], "pymysql", "collect"),
+        slow(["history", "collect", "h.jsonl", "--database", "mysql"], "pymysql", "collect"),
     ],
 )
 def test_a_package_that_is_missing_is_named_with_the_command_that_adds_it(

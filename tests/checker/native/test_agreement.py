@@ -104,7 +104,7 @@ def test_generated_models_in_batches_of_few_states(random: Random, rows: int, vi
 @pytest.mark.parametrize("rows", [slow(1), slow(7), 40])
 def test_two_phase_commit_in_small_batches(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "_MAX_ROWS", rows)
-    agree(two_phase_commit(4, broken=True), SearchOptions(keep_going=True))
+    agree(two_phase_commit(3, broken=True), SearchOptions(keep_going=True))
 
 
 @pytest.mark.slow

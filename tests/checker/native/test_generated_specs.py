@@ -15,7 +15,7 @@ from statewalk.checker.contract.search import SearchOptions
 from statewalk.checker.engines import reference
 from statewalk.checker.native.programs.programs import Programs
 from statewalk.dsl.loader import load
-from tests.cases import some
+from tests.cases import slow, some
 from tests.checker.native.agreement import told
 from tests.checker.native.spec_source import source
 
@@ -50,17 +50,17 @@ def agree(seed: int, folder: Path, unset: float = 0.0) -> None:
     assert found is None or expected == told(found), seed
 
 
-@pytest.mark.parametrize("seed", some(range(12), every=6))
+@pytest.mark.parametrize("seed", some(range(12), every=12))
 def test_engines_agree_on_generated_specs(seed: int, tmp_path: Path) -> None:
     agree(seed, tmp_path)
 
 
-@pytest.mark.parametrize("seed", [270, 762])
+@pytest.mark.parametrize("seed", [270, slow(762)])
 def test_programs_see_what_a_function_without_a_program_wrote(seed: int, tmp_path: Path) -> None:
     agree(seed, tmp_path)
 
 
-@pytest.mark.parametrize("seed", some(range(3, 15), every=6))
+@pytest.mark.parametrize("seed", some(range(3, 15), every=12))
 def test_engines_agree_on_fields_that_may_have_no_value(seed: int, tmp_path: Path) -> None:
     agree(seed, tmp_path, random_share(seed))
 

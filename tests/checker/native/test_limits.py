@@ -170,8 +170,9 @@ def test_an_interrupt_ends_the_search_after_the_batch(batch: int) -> None:
 
 @pytest.mark.parametrize("threads", [slow(1), 2])
 def test_an_interrupt_at_any_batch(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("statewalk.checker.native.search._MIN_ROWS", 4)
-    monkeypatch.setattr("statewalk.checker.native.search._MAX_ROWS", 4)
+    rows = 4 * threads
+    monkeypatch.setattr("statewalk.checker.native.search._MIN_ROWS", rows)
+    monkeypatch.setattr("statewalk.checker.native.search._MAX_ROWS", rows)
     whole = native.explore(two_phase_commit(3), SearchOptions(threads=threads))
     asked, found = 0, whole
     while asked == 0 or not found.complete:
@@ -185,7 +186,7 @@ def test_an_interrupt_at_any_batch(threads: int, monkeypatch: pytest.MonkeyPatch
         assert found.counts.distinct == sum(found.levels) <= whole.counts.distinct
 
     assert whole.counts == found.counts
-    assert asked > 60 // threads
+    assert asked > 60 // threads**2
 
 
 def test_progress_is_told_at_the_end_of_each_level() -> None:

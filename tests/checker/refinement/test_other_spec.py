@@ -16,8 +16,9 @@ from statewalk.checker.cli import main
 from statewalk.checker.contract.stops import COUNTED
 from statewalk.checker.liveness import collect
 from statewalk.checker.refinement import in_a_check, inclusion
+from tests.cases import slow
 
-ENGINES = ("reference", "native")
+ENGINES = (slow("reference"), "native")
 ENDLESS = """---
 deadlock_detection: false
 options:

@@ -23,9 +23,11 @@ from statewalk.checker.compare.compare import compare
 from statewalk.checker.contract.options import CheckOptions
 from statewalk.checker.contract.stops import COUNTED, StoppedBy
 from statewalk.dsl.loader import load
+from tests.cases import slow
 
 MANY = int(os.environ.get("PAIRS", "400"))
 ENGINES = ("reference", "native")
+ROWS = [slow("reference"), "native"]
 UP = """
 from statewalk import *
 
@@ -132,7 +134,7 @@ def left_open(what: str, tmp_path: Path) -> tuple[Path, str]:
     return spec, why
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", ROWS)
 @pytest.mark.parametrize("what", OPEN)
 def test_an_open_refinement_leaves_the_run_open(what: str, engine: str, tmp_path: Path) -> None:
     spec, why = left_open(what, tmp_path)
@@ -176,7 +178,7 @@ def test_a_search_that_its_own_constraint_cut_is_as_expected(tmp_path: Path) -> 
     assert check(spec, engine="reference", config="well").as_expected is None
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", ROWS)
 @pytest.mark.parametrize("bound", COUNTED)
 def test_a_bound_holds_for_the_graph_without_view(
     engine: str, bound: StoppedBy, tmp_path: Path

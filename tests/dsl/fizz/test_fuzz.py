@@ -99,7 +99,7 @@ def _mutated(text: str, chance: random.Random) -> str:
     [
         "x = " + "not " * 3000 + "y\n",
         "x = " + "-" * 5000 + "1\n",
-        "x = " + " + ".join(["1"] * 20000) + "\n",
+        "x = " + " + ".join(["1"] * 5000) + "\n",
         "x" + ".a" * 5000 + " = 1\n",
         "".join(" " * i + "if x:\n" for i in range(200)) + " " * 200 + "pass\n",
         "action A:\n    if x: pass\n" + "".join("    elif x: pass\n" for _ in range(2000)),

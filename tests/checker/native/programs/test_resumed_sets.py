@@ -93,7 +93,7 @@ def saved_at(depth: int, folder: Path, model: Model, how: SearchOptions = OPTION
     return replace(OPTIONS, checkpoint=str(folder), resume=True)
 
 
-@pytest.mark.parametrize(("idiom", "prop"), some(product(IDIOMS, PROPERTIES), every=62))
+@pytest.mark.parametrize(("idiom", "prop"), some(product(IDIOMS, PROPERTIES), every=93))
 def test_sets_without_elements_go_on(idiom: str, prop: str, tmp_path: Path) -> None:
     model = spec(tmp_path, [(idiom, "net.sent")], [prop])
     expected = told(reference.explore(model, OPTIONS))
