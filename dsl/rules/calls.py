@@ -13,7 +13,7 @@ from statewalk.dsl.blocks.read import without_super
 from statewalk.dsl.errors import Mistakes
 from statewalk.dsl.rules.rule import Checked, attribute_name, shortened
 from statewalk.dsl.source.known_effects import attribute
-from statewalk.dsl.source.nodes import made_text, meaning, walk
+from statewalk.dsl.source.nodes import made_text, meaning, once, walk
 from statewalk.dsl.source.scopes import around, locals_of
 from statewalk.dsl.source.tree import Function, SpecTree
 from statewalk.dsl.source.types import Scope, bare, element, spec_class
@@ -77,14 +77,20 @@ def _imported(checked: Checked) -> dict[str, str]:
     top = checked.function.module.source.tree.body
     outside = [s for s in top if not isinstance(s, _NO_IMPORTS)]
     for root in (*outside, checked.function.node):
-        for node in walk(root):
-            if isinstance(node, ast.Import):
-                for alias in node.names:
-                    name = alias.asname or alias.name.partition(".")[0]
-                    found[name] = alias.name if alias.asname else name
-            elif isinstance(node, ast.ImportFrom) and not node.level:
-                for alias in node.names:
-                    found[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+        found |= once(_imported_in, root)
+    return found
+
+
+def _imported_in(root: ast.AST) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for node in walk(root):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                name = alias.asname or alias.name.partition(".")[0]
+                found[name] = alias.name if alias.asname else name
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            for alias in node.names:
+                found[alias.asname or alias.name] = f"{node.module}.{alias.name}"
     return found
 
 

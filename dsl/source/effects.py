@@ -88,6 +88,7 @@ class Effects:
         for function in self.tree.functions:
             if function.owner is not None:
                 self._methods.setdefault(function.name, []).append(function)
+        self.by_python = any(name.startswith("__") for name in self._methods)
         with unchanged():
             self._scans = {id(f): _Scan(self, f) for f in self.tree.functions}
             self.causes = {i: list(s.causes()) for i, s in self._scans.items()}
@@ -230,9 +231,10 @@ class _Scan:
 
     def cause(self, node: ast.AST) -> Iterator[Cause]:
         """Yield what one node does, without the nodes inside it."""
-        called = [f for name in called_by_python(node) for f in self.effects.methods(name)]
-        if called:
-            yield Cause(node, "pure", callees=tuple(called), unsure=True)
+        if self.effects.by_python:  # a class has methods of such names
+            called = [f for name in called_by_python(node) for f in self.effects.methods(name)]
+            if called:
+                yield Cause(node, "pure", callees=tuple(called), unsure=True)
         if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
             if not self._is_fresh(node.value):
                 sign = "{} = ..." if isinstance(node.ctx, ast.Store) else "{} is deleted"
