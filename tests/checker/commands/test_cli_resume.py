@@ -28,7 +28,7 @@ def test_a_search_cut_at_a_depth_goes_on(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     spec = str(MODELS / "toys/two_phase_commit.py")
-    whole = ["check", spec, "--set", "RMS=4", "--json", "-"]
+    whole = ["check", spec, "--set", "RMS=3", "--json", "-"]
 
     assert 0 == main([*whole, "--out", "whole"])
     expected = _counts(capsys)

@@ -108,7 +108,7 @@ def test_a_search_goes_on_with_its_bits(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     spec = str(MODELS / "toys/two_phase_commit.py")
-    whole = ["check", spec, "--set", "RMS=4", "--fingerprint-bits", "128", "--json", "-"]
+    whole = ["check", spec, "--set", "RMS=3", "--fingerprint-bits", "128", "--json", "-"]
     assert 0 == main(whole)
     expected = json.loads(capsys.readouterr().out)["counts"]
     assert 3 == main([*whole, "--out", "run", "--max-depth", "6"])
