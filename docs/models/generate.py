@@ -9,10 +9,10 @@ What is generated follows a line that says of what, up to its end:
 - ``<!-- configurations: FILE -->``: the table of the configurations of that spec, or of those with
   a prefix: ``FILE PREFIX``; if they are many, a row is a result, with its configurations, and their
   constants are left out;
-- ``<!-- matrix: FILE``, a table of names of configurations, ``-->``: the same table, with what each
-  configuration expects of the property that the column names;
-- ``<!-- compared: MODEL``, a table of titles and options of ``statewalk compare MODEL``, ``-->``:
-  the same table, with what becomes of the properties of the first, and of what refutes them;
+- ``<!-- matrix: FILE -->``: a table of configurations, each cell with the name of one and what it
+  expects of the property that the column names;
+- ``<!-- compared: MODEL -->``: a table of options of ``statewalk compare MODEL``, with what becomes
+  of the properties of the first, and of what refutes them;
 - ``<!-- counts: kafka/replication -->``: the table of its rows;
 - ``<!-- formats -->``: the same workloads on every format of tables, from their configurations;
 - ``<!-- states: ARGUMENTS -->``: the states of a role and the actions between them, as
@@ -66,9 +66,9 @@ FOLDER = Path(__file__).parent
 ROOT = FOLDER.parents[1]
 _SHORT = {"weak_isr": "weak", "strong_isr": "strong", "no_committed_record_lost": "lost"}
 _ENDS = 44  # letters of a change
-_LINES = 36  # of a diagram, beyond which its changes have no values
+_LINES = 32  # of a diagram, beyond which its changes have no values
 _SPAN = 7  # words of a row that says what the next ones share
-_MANY = 24  # configurations, from which on a table has no constants
+_MANY = 16  # configurations, from which on a table has no constants
 _MARKS = {"b": "begin", "c": "commit"}
 _ELSEWHERE = ("diskless",)  # prefixes of configurations that have a page of their own
 TRACE = r"^(```console\n\$ statewalk (?P<command>check [^\n]*)\n)(?P<old>.*?)^```$"
@@ -84,8 +84,8 @@ KINDS = {
     "traces": TRACE,
     "stories": STORY,
     "configurations": rf"^(<!-- configurations: (?P<spec>\S+)(?P<prefix> \S+)? -->\n\n){ROWS}",
-    "matrices": rf"^(<!-- matrix: (?P<spec>\S+)\n(?P<of>.*?)-->\n\n){ROWS}",
-    "comparisons": rf"^(<!-- compared: (?P<spec>\S+)\n(?P<of>.*?)-->\n\n){ROWS}",
+    "matrices": rf"^(<!-- matrix: (?P<spec>\S+) -->\n\n){ROWS}",
+    "comparisons": rf"^(<!-- compared: (?P<spec>\S+) -->\n\n){ROWS}",
     "counts": rf"^(<!-- counts: kafka/replication -->\n\n){ROWS}",
     "formats": rf"^(<!-- formats -->\n\n){ROWS}",
     "states": rf"^(<!-- states: (?P<command>.*?) -->\n\n){DRAWN}",
@@ -107,16 +107,17 @@ def part(kind: str, page: str, m: re.Match[str]) -> str:
     """The line that says what is generated, and what follows it."""
     match kind:
         case "traces":
-            return f"{m[1]}{trace(m['command'])}\n```"
+            told = re.search(STORY, page, re.MULTILINE | re.DOTALL) is not None
+            return f"{m[1]}{trace(m['command'], told)}\n```"
         case "stories":
             told = re.findall(TRACE, page[: m.start()], re.MULTILINE | re.DOTALL)[-1][-1]
             return f"{m[1]}{story(m['command'], told)}\n```"
         case "configurations":
             return f"{m[1]}{table(m['spec'], (m['prefix'] or '').strip())}\n"
         case "matrices":
-            return f"{m[1]}{matrix(m['spec'], m['of'])}\n"
+            return f"{m[1]}{matrix(m['spec'], m['old'])}\n"
         case "comparisons":
-            return f"{m[1]}{comparisons(m['spec'], m['of'])}\n"
+            return f"{m[1]}{comparisons(m['spec'], m['old'])}\n"
         case "counts":
             return f"{m[1]}{counts()}\n"
         case "formats":
@@ -145,22 +146,34 @@ def printed(*command: str) -> list[str]:
     return [line.rstrip() for line in out.getvalue().splitlines()]
 
 
-def trace(command: str) -> str:
-    """What a command prints of the first violation, without where it was saved."""
+def trace(command: str, told: bool = False) -> str:
+    """What a command prints of the first violation, without where it was saved.
+
+    Steps of a page that tells them again, as stories, keep their choices.
+    """
     with tempfile.TemporaryDirectory() as run:
         words = shlex.split(command, comments=True)
         lines = printed(*words, "--out", str(Path(run) / "run"))
     end = next(i for i, line in enumerate(lines) if line.startswith("  replay"))
     shown = without_constants("\n".join(lines[:end]).rstrip())
-    return steps_of(shown) if command.endswith(STEPS) else shown
+    return steps_of(shown, told) if command.endswith(STEPS) else shown
 
 
-def steps_of(trace: str) -> str:
-    """Return the verdict of a trace and its steps, without evidence and changes."""
+def steps_of(trace: str, told: bool) -> str:
+    """Return the verdict of a trace and its steps, without evidence, changes and (if they are not
+    told again) choices of records.
+    """
     head, _, steps = trace.partition("\n\n")
     kept = [x for x in head.splitlines() if not (x.startswith("    ") or x.endswith(":"))]
     kept = [line for line in kept if not re.match(r"  (If stopping|deadlock\()", line)]
     labels = [line for line in steps.splitlines() if not line.startswith(" " * 9)]
+    if not told:
+        joined = re.sub(r"\n {7}(?=\S)", " ", "\n".join(labels))
+        cut = re.compile(r"^(.*? · .*?)(?: · | · (.*?), )(\S+=)?[A-Z]\w*\(.*")
+        labels = [
+            cut.sub(lambda m: f"{m[1]} · {m[2]}" if m[2] else m[1], line)
+            for line in joined.splitlines()
+        ]
     return "\n".join([*kept, "", *labels])
 
 
@@ -251,7 +264,7 @@ def table(spec: str, prefix: str = "") -> str:
     if not prefix:
         rows = [c for c in rows if not c.name.startswith(_ELSEWHERE)]
     if len(rows) > _MANY:
-        return by_result(rows)
+        return by_result(rows, spec.removeprefix("models/").removesuffix(".py"))
     constants = [Constants(c.constants.items()) for c in rows]
     out = [
         "| configuration | constants | result (steps); states (generated, depth) |",
@@ -306,13 +319,23 @@ def row(configuration: Configuration, shared: Collection[str]) -> str:
     return f"| `{configuration.name}` | {constants} | {said}{states and f'; {states}'} |"
 
 
-def by_result(rows: Sequence[Configuration]) -> str:
-    """Return a table of results: of each the configurations and the numbers of their states."""
+def by_result(rows: Sequence[Configuration], model: str) -> str:
+    """Return a table of results: of each the configurations and the numbers of their states.
+
+    Of many configurations that hold, only the number and the range of states.
+    """
     by: dict[str, list[str]] = {"holds": []}
     for configuration in rows:
         said, states = result(configuration)
         by.setdefault(said, []).append(f"`{configuration.name}` {states}".rstrip())
     ordered = ["holds", *sorted(set(by) - {"holds"})]
+    if len(by["holds"]) > _MANY:
+        sizes = [c.expect.distinct for c in rows if c.expect and c.expect.verdict == "holds"]
+        known = [size for size in sizes if size is not None]
+        by["holds"] = [
+            f"{len(by['holds'])} configurations with up to {max(known):,} states, which "
+            f"`statewalk models {model}` lists"
+        ]
     lines = [f"| {said} | {', '.join(by[said])} |" for said in ordered if by[said]]
     head = ["| result (steps) | configurations; states (generated, depth) |", "|---|---|"]
     return "\n".join([*head, *lines])
@@ -339,14 +362,14 @@ def result(configuration: Configuration) -> tuple[str, str]:
     return said, numbers + (f" ({', '.join(known)})" if known else "")
 
 
-def matrix(spec: str, names: str) -> str:
+def matrix(spec: str, old: str) -> str:
     """A table of configurations, with what each expects of the property that its column names."""
     known = {c.name: c.expect for c in _configurations(spec)}
-    head, *rows = (line[1:-1].split("|") for line in names.splitlines())
+    head, _, *rows = (line[1:-1].split("|") for line in old.splitlines())
     columns = [name.strip() for name in head]
     out = [columns, ["---"] * len(columns)]
     for title, *cells in rows:
-        found = [name.strip() for name in cells]
+        found = [name.strip().partition(":")[0].strip("`") for name in cells]
         out.append(
             [title.strip(), *(cell(known, *x) for x in zip(found, columns[1:], strict=True))]
         )
@@ -361,31 +384,34 @@ def cell(known: dict[str, Expectation | None], name: str, column: str) -> str:
     assert expect is not None
     states = expect.states or expect.distinct
     length = expect.lengths.get(column.split("`")[1])
-    return f"never ({states:,})" if length is None else f"**after {length}** ({states:,})"
+    said = "never" if length is None else f"**after {length}**"
+    return f"`{name}`: {said} ({states:,})"
 
 
-def comparisons(spec: str, pairs: str) -> str:
+def comparisons(spec: str, old: str) -> str:
     """A table of pairs of designs: what changes from the first to the second, and why."""
-    head = ["from → to", "changes", "shortest counterexample of the first, under the second",
-            "states of one only"]  # fmt: skip
+    head = [
+        "from → to: options",
+        "changes",
+        "shortest counterexample of the first, under the second",
+    ]
     out = [head, ["---"] * len(head)]
-    for line in pairs.splitlines():
-        title, words = (cell.strip() for cell in line[1:-1].split("|"))
+    for line in old.splitlines()[2:]:
+        title = line[1:-1].split("|")[0].strip()
+        words = title.split("`")[1]
         with tempfile.TemporaryDirectory() as folder:
             file = str(Path(folder) / "compared.json")
-            printed("compare", spec, *shlex.split(words.strip("`")), "--json", file)
+            printed("compare", spec, *shlex.split(words), "--json", file)
             told = json.loads(Path(file).read_text(encoding="utf-8"))
         [marks], [versus] = told["changed"].values(), told["versus"]
         changes = dict.fromkeys(marks.values())
         named = [f"{mark}: " + ", ".join(f"`{n}`" for n in marks if marks[n] == mark)
                  for mark in changes]  # fmt: skip
         tried = [c for c in versus["counterexamples_of_base"] if marks.get(c["property"])]
-        alone = [versus[side]["count"] for side in ("states_of_base_alone", "states_alone")]
         out.append([
             title,
             "; ".join(named) or "–",
             tried_on(tried or versus["counterexamples_of_base"]),
-            " / ".join(f"{n:,}" for n in alone),
         ])  # fmt: skip
     return "\n".join(f"| {' | '.join(line)} |" for line in out)
 

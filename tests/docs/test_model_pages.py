@@ -33,8 +33,8 @@ LOADED_OFTEN = (
     "tables",
 )  # pages with many flows of large models
 CONFIGURED = re.compile(r"^\| `([^`]+)` \|", re.MULTILINE)
-BY_RESULT = re.compile(r"^\| (?:holds|`[^|]*) \| (`[^|]+?) \|$", re.MULTILINE)
-NAMED = re.compile(r"^<!-- matrix: (\S+)\n(.*?)-->", re.MULTILINE | re.DOTALL)
+CONFIGURATIONS = re.compile(r"^<!-- configurations: (\S+)", re.MULTILINE)
+NAMED = re.compile(r"^<!-- matrix: (\S+) -->\n\n(.*?\n)(?=\n|\Z)", re.MULTILINE | re.DOTALL)
 
 
 def parts() -> list[Any]:
@@ -70,15 +70,16 @@ def test_every_page_shows_its_configurations_and_a_trace(
 
 @cache
 def rows() -> set[str]:
-    """The names of all configurations, from the tables that the pages have of them."""
+    """The names of all configurations, from the specs and the tables that the pages have."""
     texts = [page.read_text(encoding="utf-8") for page in PAGES]
+    declared = runpy.run_path(str(FOLDER / "generate.py"))["_configurations"]
+    specs = {spec for text in texts for spec in CONFIGURATIONS.findall(text)}
     tables = [
         part for text in texts for part in text.split("<!-- ")[1:] if part[:3] in ("con", "cou")
     ]
-    many = [line for table in tables for line in BY_RESULT.findall(table)]
     return {
+        *(row.name for spec in specs for row in declared(spec)),
         *(name for table in tables for name in CONFIGURED.findall(table)),
-        *(name for line in many for name in re.findall(r"`([^`]+)`", line)),
     }
 
 
@@ -135,11 +136,12 @@ def in_matrices() -> list[Any]:
     rows: dict[tuple[str, str], set[str]] = {}
     for page in PAGES:
         for spec, table in NAMED.findall(page.read_text(encoding="utf-8")):
-            head, *lines = (line[1:-1].split("|") for line in table.splitlines())
+            head, _, *lines = (line[1:-1].split("|") for line in table.splitlines())
             for line in lines:
-                for column, name in zip(head[1:], line[1:], strict=True):
-                    if name.strip() and "`" in column:
-                        rows.setdefault((spec, name.strip()), set()).add(column.split("`")[1])
+                for column, cell in zip(head[1:], line[1:], strict=True):
+                    if cell.strip() and "`" in column:
+                        name = cell.split("`")[1]
+                        rows.setdefault((spec, name), set()).add(column.split("`")[1])
     return [slow(spec, name, of) for (spec, name), of in rows.items()]
 
 
