@@ -1,7 +1,17 @@
 """The one object that the page reads: what a check or a trace holds, and how it is said.
 
 Results, evidence and traces are in it as they are in their files. Beside each trace stands what a
-reader would otherwise derive again: the words of its steps, what they changed, the drawing.
+reader would otherwise derive again: the words of its steps, what they changed, the drawing. Keys:
+
+- ``format``, ``version``: ``statewalk-page``, 1; ``spec``, ``constants``: the file; names and
+  values as strings;
+- ``result``, ``evidence``, ``report``: of a check: ``--json``, ``evidence.json``, lines of
+  ``[text, style]``; ``kinds``, ``always``: words per kind of property; invariants;
+- ``traces[]``: ``trace`` as in its file (its ``reason`` is the false clause), ``witness``,
+  ``steps``, ``lanes``, ``mermaid``, ``fair`` (why no fair action ends a lasso), ``why``, ``title``,
+  ``side``, ``beside``, ``around`` (per state, its neighborhood);
+- ``compared``: of a comparison: ``sides``, ``rows``, ``whole``;
+- ``alone``, ``code``: the reason if there is no graph; functions of the steps.
 """
 
 from __future__ import annotations
