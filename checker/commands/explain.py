@@ -14,7 +14,7 @@ _HERE = Path(__file__).resolve().parents[1]
 # beside the package in a checkout, inside it where it is installed
 _PLACES = (_HERE.parent / "docs", _HERE / "pages")
 _LIST = "reference/errors.md"
-_ROW = re.compile(r"^\| \[?(SW\d{3})\b[^|]*\| (.*?) \|$", re.MULTILINE)
+_ROW = re.compile(r"^- \[?(SW\d{3})\b[^ ]*: (.*)$", re.MULTILINE)
 
 _ROWS_ONLY = """# {} · {}
 

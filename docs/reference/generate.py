@@ -4,7 +4,8 @@ They follow the line ``<!-- generated: NAME -->`` up to the end of the page:
 
 - ``commands``: each command with its arguments, options and exit codes, from its parser;
 - ``api``: what scripts import from `statewalk`, from signatures and docstrings;
-- ``words``: what specs import from `statewalk`, in the same way.
+- ``words``: what specs import from `statewalk`, in the same way, with the first paragraph of each
+  docstring: language.md has the rest.
 
 A test fails when a page is stale.
 """
@@ -59,30 +60,32 @@ def commands() -> Iterator[str]:
 def _command(name: str, parser: argparse.ArgumentParser, known: Rows) -> Iterator[str]:
     inner = _choices(parser)
     yield f"### {name}\n"
-    yield f"{_cell(parser.description or '')}\n"
+    if parser.description:
+        yield f"{_cell(parser.description)}\n"
     actions = [a for a in parser._actions if a.help != argparse.SUPPRESS and a.dest != "help"]
     actions = [a for a in actions if not isinstance(a, argparse._SubParsersAction)]
     if actions:
-        yield "| argument | meaning |\n|---|---|"
         yield from _arguments(name, [(_called(a), _cell(_help(parser, a))) for a in actions], known)
         yield ""
-    if parser.epilog:
+    if parser.epilog and "\n  " not in parser.epilog:  # lists of values: `--help` has them
         yield f"{_cell(parser.epilog)}\n"
     for one, of in inner.items():
         yield from _command(f"{name} {one}", of, known)
 
 
 def _arguments(name: str, rows: list[tuple[str, str]], known: Rows) -> Iterator[str]:
-    """Yield the rows of a command; several that an earlier one has are one, with their names."""
+    """Yield an item for each argument; those that an earlier command has share one item."""
     first = {row: known.setdefault(row, name) for row in rows}
-    same = {n: [r for r in rows if first[r] == n] for n in dict.fromkeys(first.values())}
-    short = {n: found for n, found in same.items() if n != name and len(found) > 1}
-    yield from (
-        f"| {called} | {text} |" for called, text in rows if first[called, text] not in short
-    )
-    for n, found in short.items():
-        named = ", ".join(called for called, _ in found)
-        yield f"| {named} | as for [{n}](#{n.replace(' ', '-')}) |"
+    yield from (f"- {called}: {text}" for called, text in rows if first[called, text] == name)
+    for n in dict.fromkeys(first.values()):
+        if n != name:
+            named = ", ".join(_option(called) for called, text in rows if first[called, text] == n)
+            yield f"- {named}: as for [{n}](#{n.replace(' ', '-')})"
+
+
+def _option(called: str) -> str:
+    """Return an option without its value: ``--set`` of ``--set NAME=VALUE``."""
+    return re.sub(r"^`(--[a-z-]+) [^`]*`", r"`\1`", called)
 
 
 def _choices(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
@@ -95,7 +98,7 @@ def _choices(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPars
 def _called(action: argparse.Action) -> str:
     shown = action.metavar or ("" if action.nargs == 0 else action.dest.upper())
     if action.choices and not action.metavar:
-        shown = "\\|".join(map(str, action.choices))
+        shown = "|".join(map(str, action.choices))
     if isinstance(shown, tuple):
         shown = " ".join(shown)
     if not action.option_strings:
@@ -109,7 +112,7 @@ def _help(parser: argparse.ArgumentParser, action: argparse.Action) -> str:
 
 
 def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")
+    return " ".join(text.split()).replace("<", "&lt;").replace("*", "\\*")
 
 
 def api() -> Iterator[str]:
@@ -117,10 +120,9 @@ def api() -> Iterator[str]:
     for name in sorted(statewalk._CHECKING, key=str.lower):
         yield from _entry(name)
         if name == "check":
-            yield "| option | type | default |\n|---|---|---|"
-            for one in dataclasses.fields(CheckOptions):
-                yield f"| `{one.name}` | `{_barred(str(one.type))}` | `{_default(one)}` |"
-            yield ""
+            options = dataclasses.fields(CheckOptions)
+            named = [f"`{one.name}={_default(one)}`" for one in options]
+            yield f"Options: {', '.join(named)}.\n"
 
 
 def _default(one: dataclasses.Field[Any]) -> str:
@@ -131,10 +133,11 @@ def _default(one: dataclasses.Field[Any]) -> str:
 def words() -> Iterator[str]:
     """Yield the lines of what specs import."""
     for name in sorted(statewalk.__all__, key=str.lower):
-        yield from _entry(name)
+        yield from _entry(name, whole=False)
 
 
-def _entry(name: str) -> Iterator[str]:
+def _entry(name: str, *, whole: bool = True) -> Iterator[str]:
+    """Yield a name's signature, docstring (or its first paragraph) and members."""
     found = getattr(statewalk, name)
     yield f"### {name}\n"
     if name in _ALIASES:
@@ -144,12 +147,12 @@ def _entry(name: str) -> Iterator[str]:
     if not isinstance(found, type | ModuleType):
         called = (typing.get_overloads(found) or [found])[-1]
         yield f"```text\n{name}{_signature(called)}\n```\n"
-    yield f"{_plain(inspect.getdoc(found) or '')}\n"
+    doc = inspect.getdoc(found) or ""
+    yield f"{_plain(doc if whole else doc.partition(chr(10) * 2)[0])}\n"
     if dataclasses.is_dataclass(found):
         kinds = [(one.name, str(one.type)) for one in dataclasses.fields(found)]
         yield f"Fields: {', '.join(f'`{n}: {k}`' for n, k in kinds if 'Callable' not in k)}.\n"
     if members:
-        yield "| member | |\n|---|---|"
         yield from members
         yield ""
 
@@ -161,8 +164,8 @@ def _members(found: type | ModuleType) -> Iterator[str]:
             continue
         if inspect.ismodule(found) and getattr(member, "__module__", "") != found.__name__:
             continue
-        shown = f"{name}{_signature(member)}" if inspect.isfunction(member) else name
-        yield f"| `{_barred(shown)}` | {_barred(_plain(doc))} |"
+        shown = _flat(f"{name}{_signature(member)}") if inspect.isfunction(member) else name
+        yield f"- `{shown}`: {_flat(_plain(doc))}"
 
 
 def _signature(found: Callable[..., Any]) -> str:
@@ -186,10 +189,9 @@ def _signature(found: Callable[..., Any]) -> str:
     return flat if len(flat) < 80 else "(\n    " + ",\n    ".join(shown) + f",\n){ends}"
 
 
-def _barred(text: str) -> str:
-    """Return a text as a cell of a table."""
-    flat = " ".join(text.split()).replace("( ", "(").replace(", )", ")")
-    return flat.replace("|", "\\|")
+def _flat(text: str) -> str:
+    """Return a text on one line."""
+    return " ".join(text.split()).replace("( ", "(").replace(", )", ")")
 
 
 def _plain(doc: str) -> str:

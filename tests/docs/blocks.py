@@ -284,7 +284,7 @@ ELSEWHERE = {  # which languages of a page another test runs
     "docs/tutorial/2-a-bug.md": ("diff console", "tests/docs/test_tutorial.py"),
     "docs/tutorial/3-liveness.md": ("diff console", "tests/docs/test_tutorial.py"),
     "docs/tutorial/4-ci.md": ("console", "tests/docs/test_tutorial.py"),
-    "docs/how-to/tla.md": ("python console", "tests/dsl/fizz/test_docs_tla.py"),
+    "docs/how-to/tla.md": ("python", "tests/dsl/fizz/test_docs_tla.py"),
 }
 _FORM = "the form of a command"
 _INSTALLS = "installs packages: tests/package builds and installs one"

@@ -48,7 +48,7 @@ def test_the_reference_has_every_command_and_option() -> None:
 
 def test_the_notes_name_options_that_there_are() -> None:
     options = {o for a in subparser("check")._actions for o in a.option_strings}
-    noted = re.findall(r"^\| `(--[a-z-]+)", COMMANDS.partition("<!-- generated")[0], re.MULTILINE)
+    noted = re.findall(r"^- `(--[a-z-]+)", COMMANDS.partition("<!-- generated")[0], re.MULTILINE)
 
     assert set() == {*noted} - options
 

@@ -134,7 +134,7 @@ def codes_in_the_source() -> set[str]:
 def listed() -> dict[str, str]:
     """Code → its row in docs/reference/errors.md."""
     text = (ROOT / "docs" / "reference" / "errors.md").read_text("utf-8")
-    rows = [(m[1], m[0]) for m in re.finditer(r"^\| \[?(SW\d{3})\b.*$", text, re.MULTILINE)]
+    rows = [(m[1], m[0]) for m in re.finditer(r"^- \[?(SW\d{3})\b.*$", text, re.MULTILINE)]
     assert len(dict(rows)) == len(rows), "a code that means two things"
     return dict(rows)
 
@@ -152,4 +152,4 @@ def test_the_list_links_to_every_page_with_its_title() -> None:
 
     for page in PAGES:
         title = page.read_text("utf-8").splitlines()[0].partition(" · ")[2]
-        assert f"| [{page.stem}](../errors/{page.stem}.md) | {title} |" == rows.get(page.stem)
+        assert f"- [{page.stem}](../errors/{page.stem}.md): {title}" == rows.get(page.stem)

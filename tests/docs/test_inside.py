@@ -24,8 +24,8 @@ def in_code(page: str) -> set[str]:
 
 def entries() -> set[str]:
     """Return what the glossary says a word is called in code."""
-    rows = [row.strip("|").split("|") for row in GLOSSARY.splitlines() if row.startswith("| ")]
-    return {name for row in rows if len(row) == 4 for name in re.findall(r"`([^`]+)`", row[2])}
+    named = re.findall(r"^- \*\*.*?\*\* \((`.*?)\)", GLOSSARY, re.MULTILINE)
+    return {name for names in named for name in re.findall(r"`([^`]+)`", names)}
 
 
 @cache

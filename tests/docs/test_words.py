@@ -43,11 +43,6 @@ hold home how html identity imported indent inlined inner inside
 item job json keep kernel kind label last late later
 learn least leave library listed lock log longest look loop lost made manifest many mask may mean
 meaning
-fizz flag follow followed following forget fps frame free full given has head held here high hint
-hold home how html identity imported indent inlined inner inside
-item job json keep kernel kind label last late later
-learn least leave library listed lock log longest look loop lost made manifest many mask may mean
-meaning
 meant merged met mine missed more most move native near needed noted nothing now number offset old
 once one opened other ours out outside over own owner page pair parameter parent parsed part path
 placed plain pool position possible printable priority progress proof project prop properties put
@@ -88,14 +83,12 @@ def lines_by_word() -> Counter[str]:
 
 
 def explained() -> set[str]:
-    """The words of the tables: their first column, and what things are called in code."""
+    """The words of inside.md and of the glossary, and what things are called in code."""
     found: set[str] = set()
     for page in ("explanation/inside.md", "reference/glossary.md"):
-        text = (ROOT / "docs" / page).read_text("utf-8") + "\n"
-        for table in re.findall(r"^\| word \|.*?\n\n", text, re.MULTILINE | re.DOTALL):
-            for row in table.split("\n")[2:-2]:
-                cells = row.strip("|").split("|")
-                found |= words(cells[0] + " ".join(re.findall(r"`[^`/]+`", cells[2])))
+        text = (ROOT / "docs" / page).read_text("utf-8")
+        for word, named in re.findall(r"^- \*\*(.*?)\*\*(?: \((`.*?)\))?", text, re.MULTILINE):
+            found |= words(word + " ".join(re.findall(r"`[^`/]+`", named)))
     return found
 
 
