@@ -10,6 +10,7 @@ import json
 import struct
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import source_from_cache
 from pathlib import Path
@@ -77,8 +78,11 @@ def packed() -> bytes:
 
 
 def imported(wanted: Iterable[str]) -> None:
-    """Import modules, whose memory is kept."""
+    """Import modules, whose memory is kept: but for those that need what is compiled."""
+    sys.modules[_COMPILED] = None  # type: ignore[assignment]
     for name in wanted:
-        import_module(name)
-    assert _COMPILED not in sys.modules
+        if not name.startswith("pydantic"):
+            with suppress(ImportError):
+                import_module(name)
+    del sys.modules[_COMPILED]
     gc.collect()

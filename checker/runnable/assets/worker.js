@@ -42,6 +42,10 @@ async function load({ files, most, lock }) {
   const createPyodideModule = async (settings) => {
     const made = await create(settings);
     made._malloc(memory.length); // so that there is room: what is kept replaces it
+    // but for what calls functions, which browsers differ in
+    const [words, to] = [new Uint32Array(memory.buffer), made.__PyEM_EMSCRIPTEN_TRAMPOLINE_OFFSET / 4];
+    const at = (made.__PyRuntime + made.HEAPU32[to]) / 4;
+    words[words[1] / 4 + at] = made.HEAPU32[at];
     return made;
   };
   const python = await loadPyodide({ indexURL: NOWHERE, packageBaseUrl: NOWHERE, lockFileContents: lock, createPyodideModule, _loadSnapshot: memory });

@@ -7,9 +7,11 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import ClassVar
 
 import pytest
@@ -51,16 +53,18 @@ Open = Callable[[str], Browser]
 
 @pytest.fixture
 def fresh(tmp_path: Path, site: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
-    """Open a page of the site in a profile that is new."""
+    """Open a page of the site, each time in a profile that is new."""
     monkeypatch.setattr("tests.checker.page.browser.SECONDS", 300.0)
-    with Browser(tmp_path / "profile") as browser:
+    with ExitStack() as open_ones:
 
         def opened(address: str) -> Browser:
+            profile = Path(mkdtemp(dir=tmp_path))
+            open_ones.callback(shutil.rmtree, profile, ignore_errors=True)
+            browser = open_ones.enter_context(Browser(profile))
             browser.open(f"{site}/{address}")
             return browser
 
         yield opened
-    shutil.rmtree(tmp_path / "profile", ignore_errors=True)
 
 
 def press(browser: Browser, text: str, within: str = "document") -> None:
@@ -81,6 +85,25 @@ def write(browser: Browser, element: str, text: str) -> None:
         f"(() => {{ const area = {element}; area.focus(); area.select(); "
         f"document.execCommand('insertText', false, {json.dumps(text)}); }})(), 0"
     )
+
+
+def play(browser: Browser) -> None:
+    """Play the trace of the report, until it shows another step."""
+    stepper = "document.querySelector('.stepper')?.innerText"
+    before = browser.in_frames(stepper)
+    browser.in_frames("document.querySelector('button.play')?.click(), 0")
+    until = time.monotonic() + 60
+    while browser.in_frames(stepper) == before:
+        assert time.monotonic() < until
+
+
+def stays(browser: Browser) -> None:
+    """All that a page and its frames asked for is on its host, or theirs."""
+    frames = browser.in_frames(LOADED)
+    asked = browser.value(LOADED) + [name for names in frames for name in names or ()]
+    host = browser.value("location.origin")
+    assert any("memory.bin" in name for name in asked)
+    assert not [name for name in asked if not name.startswith((f"{host}/", "blob:", "data:"))]
 
 
 LOADED = "performance.getEntriesByType('resource').map((one) => one.name)"
@@ -108,12 +131,7 @@ def test_an_entry_runs_breaks_plays_and_is_solved(fresh: Open, tmp_path: Path) -
 
     texts = page.in_frames("document.body.innerText")
     assert any("epochs_rise" in text for text in texts)
-    stepper = "document.querySelector('.stepper')?.innerText"
-    before = page.in_frames(stepper)
-    page.in_frames("document.querySelector('button.play')?.click(), 0")
-    until = time.monotonic() + 60
-    while page.in_frames(stepper) == before:  # the trace is played
-        assert time.monotonic() < until
+    play(page)
 
     pinned = ROOT / "docs/diary/01"
     solved = solution_of(pinned / "asking.py", pinned / "solution.patch", tmp_path)
@@ -124,13 +142,12 @@ def test_an_entry_runs_breaks_plays_and_is_solved(fresh: Open, tmp_path: Path) -
     press(page, "Judge it", own)
     assert "Solved." in shown(page, own)
     assert [] == page.said
-    asked = page.value(LOADED) + [name for names in page.in_frames(LOADED) for name in names or ()]
-    host = page.value("location.origin")
-    assert any("memory.bin" in name for name in asked)
-    assert not [name for name in asked if not name.startswith((f"{host}/", "blob:", "data:"))]
+    stays(page)
 
 
-SPEC = """from statewalk import State, action, always
+SPEC = """from statewalk import Constant, State, action, always
+
+STEPS: Constant[int] = 3
 
 
 class Counter(State):
@@ -138,7 +155,7 @@ class Counter(State):
 
     @action
     def count(self) -> None:
-        self.n = (self.n + 1) % 5
+        self.n = (self.n + 1) % STEPS
 
 
 counter = Counter()
@@ -177,22 +194,28 @@ def test_a_link_carries_a_spec_that_runs_after_a_click(fresh: Open) -> None:
     write(page, AREA(0), SPEC)
     press(page, "Link")
     page.until("location.hash.startsWith('#1')")
-    address = page.value("location.href")
-    page.ask("Page.navigate", url="about:blank")
-    page = fresh(address.split("/", 3)[3])
+    page = fresh(page.value("location.href").split("/", 3)[3])
     page.until("document.querySelector('.notice').hidden === false")
     assert "Nothing of it has run" in page.value("document.querySelector('.notice').innerText")
     assert page.value("document.querySelectorAll('iframe').length") == 0
     press(page, "Run")
-    assert "VIOLATED  small  (always)  after 3 steps" in shown(page, "document")
+    assert "3 distinct states" in shown(page, "document")
     press(page, "Constants")
-    assert page.value("document.querySelector('.fields').innerText") != ""
+    field = "document.querySelector('.fields input')"
+    page.value(f"{field}.value = '2', {field}.dispatchEvent(new Event('change')), 0")
+    press(page, "Run")
+    assert "2 distinct states" in shown(page, "document")
+    page.value(f"{field}.value = '5', {field}.dispatchEvent(new Event('change')), 0")
+    press(page, "Run")
+    assert "VIOLATED  small  (always)  after 3 steps" in shown(page, "document")
+    play(page)
     assert [] == page.said
+    stays(page)
 
 
 def test_a_spec_reaches_nothing_outside_of_its_worker(fresh: Open, site: str) -> None:
     page = fresh("playground.html")
-    write(page, AREA(0), REACHES_OUT.replace("ADDRESS", site) + SPEC)
+    write(page, AREA(0), REACHES_OUT.replace("ADDRESS", site) + SPEC.replace("= 3", "= 5"))
     press(page, "Run")
     text = shown(page, "document")
     assert "VIOLATED  small" in text
