@@ -17,7 +17,7 @@ from statewalk.checker.refinement.in_a_check import why_not_refused
 from statewalk.checker.states.content import Content, constants_of, content_of, short_names
 from statewalk.checker.states.diff import Change, alike_state, by_names, changes
 from statewalk.checker.states.shortening import place
-from statewalk.checker.traces.reading import check_constants, load_trace
+from statewalk.checker.traces.file import check_constants
 from statewalk.checker.traces.trace import Trace, TraceStep, said_of, take_step, truths
 from statewalk.checker.verdict.evidence import raised_in
 from statewalk.checker.verdict.guards import guard_of
@@ -75,6 +75,8 @@ def replay(trace: Trace | str | Path, spec: str | Path | Model | None = None) ->
     from statewalk.dsl.model import Model
 
     if not isinstance(trace, Trace):
+        from statewalk.checker.traces.reading import load_trace  # takes long to load
+
         trace = load_trace(trace)
     if isinstance(spec, Model):
         return _replay(trace, spec)

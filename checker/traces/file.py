@@ -7,6 +7,7 @@ of the spec's files, so that a replay can say what differs.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,13 @@ from statewalk.checker.states.content import Content
 from statewalk.checker.states.json import describe_classes, to_json
 from statewalk.checker.traces import clauses
 from statewalk.checker.traces.trace import Abstract, Choice, Trace, TraceStep
-from statewalk.dsl.errors import StatewalkError
+from statewalk.dsl.errors import RunError, StatewalkError
 from statewalk.dsl.values.stored import freeze, typed
+from statewalk.dsl.words.constants import GivenText
 
 FORMAT = "statewalk-trace"
 VERSION = 1
+_ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 
 
 def save_trace(trace: Trace, file: str | Path) -> None:
@@ -114,3 +117,15 @@ def _choices(choices: Sequence[Choice]) -> list[dict[str, Any]]:
         {"index": c.index, "options": c.options, "value": to_json(c.value), "name": c.name}
         for c in choices
     ]
+
+
+def check_constants(trace: Trace) -> None:
+    """Raise RunError[SW405] for a constant that a file cannot name, such as a lambda."""
+    for name, value in trace.constants.items():
+        if isinstance(value, GivenText) and _ADDRESS.search(value):
+            raise RunError(
+                "SW405",
+                f"The trace does not have the value of {name}, which was {value}.",
+                why="A file holds a function or a class by its name, and this has none.",
+                help=f"Give {name} a function at module level, and check again.",
+            )

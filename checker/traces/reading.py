@@ -5,7 +5,6 @@ The slow part, validation, is loaded by who reads.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -26,9 +25,6 @@ _MAX_BYTES = 1 << 30
 
 _Name = Annotated[str, AfterValidator(one_line)]
 _Path = Annotated[str, AfterValidator(file_name)]
-
-
-_ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 
 
 class _Part(BaseModel):
@@ -182,18 +178,6 @@ def _read_constant(data: Any, classes: Classes) -> Any:
     if isinstance(data, dict) and list(data) == ["#typed"]:
         return GivenText(data["#typed"])
     return thaw(from_json(data, classes))
-
-
-def check_constants(trace: Trace) -> None:
-    """Raise RunError[SW405] for a constant that a file cannot name, such as a lambda."""
-    for name, value in trace.constants.items():
-        if isinstance(value, GivenText) and _ADDRESS.search(value):
-            raise RunError(
-                "SW405",
-                f"The trace does not have the value of {name}, which was {value}.",
-                why="A file holds a function or a class by its name, and this has none.",
-                help=f"Give {name} a function at module level, and check again.",
-            )
 
 
 def _read_step(step: _Step, classes: Classes) -> TraceStep:
