@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import ast
 import difflib
-import os
 import re
 import sys
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from statewalk.dsl.files import MOST_OF_A_TEXT, read_text
+from statewalk.dsl.files import MOST_OF_A_TEXT, absolute, read_text
 
 # What a terminal obeys, what makes it show a text in another order than it is read, and what is no
 # character: half of one (bytes of a file's name that are no text come as such), U+FFFE, U+FFFF.
@@ -65,7 +64,7 @@ def text_of(path: str) -> str:
     read.
     """
     try:
-        loaded = LOADED.get(os.path.abspath(path))
+        loaded = LOADED.get(absolute(path))
         return read_text(path, errors="replace", most=MOST_OF_A_TEXT) if loaded is None else loaded
     except (OSError, ValueError):  # a name that no file can have
         return ""

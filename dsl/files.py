@@ -53,6 +53,16 @@ def _too_large(path: str | Path, most: int) -> OSError:
     return OSError(errno.EFBIG, f"it is larger than {size}", str(path))
 
 
+def absolute(path: str | Path) -> str:
+    """Return the absolute path of a file, in its shortest form that leads to the same file: what
+    ``..`` means after a link, the system knows. Raises OSError, ValueError as `os.path.abspath`.
+    """
+    place = os.path.join(os.getcwd(), path)
+    short = os.path.normpath(place)
+    same = ".." not in place or os.path.realpath(short) == os.path.realpath(place)
+    return short if same else place
+
+
 def file_name(text: str) -> str:
     """Return a text that can name a file. Raises ValueError, for line breaks too."""
     if "\n" in text:

@@ -25,7 +25,7 @@ from typing import Any
 
 from statewalk.dsl.binding import binding
 from statewalk.dsl.caches import NO_MODULE, UNLISTED, UNSEEN, UNSURE
-from statewalk.dsl.files import MOST_OF_A_TEXT, opened, python_settings, read_text
+from statewalk.dsl.files import MOST_OF_A_TEXT, absolute, opened, python_settings, read_text
 from statewalk.dsl.source.modules import FILES, Loading
 from statewalk.dsl.source.texts import (
     MISSING,
@@ -89,13 +89,14 @@ def is_begun_here(frame: FrameType | None) -> bool:
 _NO_DATA = re.compile(r"/(?:proc|sys|dev)/(?!shm/)").match
 _NOTHING = "/dev/null"
 # Modules of Python that read files in C, keep what they read, or find modules in ways of their own.
-_UNTRACED = {"dbm", "shelve", "linecache", "importlib", "pkgutil", "runpy", "zipimport"}
+_UNTRACED = {"argparse", "dbm", "shelve", "linecache", "importlib", "pkgutil", "runpy", "zipimport"}
 _SYSTEM = {"getpass", "os", "pathlib", "shutil", "sys", "tempfile"}
 _UNREPORTED = {
-    "access", "argv", "cwd", "environ", "exists", "expanduser", "expandvars", "get_terminal_size",
-    "getcwd", "getenv", "getmtime", "getsize", "gettempdir", "getuser", "home", "is_dir", "is_file",
-    "is_symlink", "isdir", "isfile", "lexists", "lstat", "readlink", "realpath", "samefile", "stat",
-    "stdin", "which",
+    "access", "argv", "cpu_count", "cwd", "environ", "environb", "exists", "expanduser",
+    "expandvars", "get_terminal_size", "getatime", "getctime", "getcwd", "getenv", "getmtime",
+    "getsize", "gettempdir", "getuser", "home", "is_dir", "is_file", "is_symlink", "isdir",
+    "isfile", "islink", "lexists", "lstat", "readlink", "realpath", "samefile", "stat", "stdin",
+    "umask", "uname", "which",
 }  # fmt: skip
 """Names in these modules of what Python does not report: the environment, what a file is."""
 _PURE = {
@@ -133,10 +134,10 @@ def by_name(origins: Mapping[str, str]) -> dict[str, str]:
         if len(files) == 1:
             found[name] = origins[files[0]]
             continue
-        folders = {file: os.path.dirname(os.path.abspath(file)) for file in files}
-        above = os.path.commonpath(folders.values())
-        for file, folder in folders.items():
-            found[os.path.join(os.path.relpath(folder, above), name)] = origins[file]
+        places = {file: absolute(file) for file in files}
+        above = os.path.commonpath([os.path.dirname(place) for place in places.values()])
+        for file, place in places.items():
+            found[place.removeprefix(above).lstrip(os.sep)] = origins[file]
     return found
 
 
@@ -183,21 +184,20 @@ class Reading:
             self.unseen, self._rewritten(), *(_versions(top)[1] for top in self.imported)
         )
         # By the names under which they were read: a link may lead elsewhere the next time.
-        files = {os.path.abspath(f) for f in imported.files | self.opened.keys()} - self.written
-        files -= {os.path.abspath(m.source.path) for m in loading.modules}
+        files = {absolute(f) for f in imported.files | self.opened.keys()} - self.written
+        files -= {absolute(m.source.path) for m in loading.modules}
         found = {}
         for file in sorted(files):
             target = os.path.realpath(file)
-            if is_installed(target) or _NO_DATA(target):
-                continue
-            if os.path.exists(file) and not os.path.isfile(file):
-                unseen.add("what is no regular file")
+            if (is_installed(target) and file not in _sought) or _NO_DATA(target):
                 continue
             try:
                 with opened(file) as stream:
                     found[file] = file_digest(stream, "sha256").hexdigest()
-            except OSError:  # not there, or not there any more
-                if file in _sought:
+            except OSError:
+                if os.path.exists(file):
+                    unseen.add("what is no regular file, or takes no readers")
+                elif file in _sought:
                     found[file] = _ABSENT
         missing = imported.missing - loading.by_name.keys()
         found |= {f"{NO_MODULE}{name}": _ABSENT for name in missing} | imported.packages
@@ -267,7 +267,7 @@ def _note(event: str, about: tuple[Any, ...]) -> None:
         return  # a handle that is open already, a module that is only looked for
     try:
         name = os.fsdecode(path)
-        file = os.path.abspath(name)
+        file = absolute(name)
     except (OSError, ValueError):  # no current folder, no name of a file
         return
     is_compiled = f"{os.sep}__pycache__{os.sep}" in file
@@ -287,7 +287,7 @@ def _note(event: str, about: tuple[Any, ...]) -> None:
         return
     for module in running:
         if is_module or module not in FILES:  # a module of a spec runs in each load
-            _while_run.setdefault(os.path.abspath(module), set()).add(file)
+            _while_run.setdefault(absolute(module), set()).add(file)
     if by_spec:
         _sought.add(file)
     made = flags & os.O_TRUNC or (flags & os.O_CREAT and not os.path.exists(file))
@@ -305,7 +305,7 @@ def _note_unseen(what: str, running: list[str]) -> None:
         reading.unseen.add(what)
     for module in running:
         if module not in FILES:
-            _unseen_while_run.setdefault(os.path.abspath(module), set()).add(what)
+            _unseen_while_run.setdefault(absolute(module), set()).add(what)
 
 
 def _note_in_step(event: str, about: tuple[Any, ...], frame: FrameType) -> None:
@@ -345,7 +345,7 @@ def _note_missing(module: str) -> None:
         one.missing.add(module)
     for helper in running:
         if helper not in FILES:
-            _missing_while_run.setdefault(os.path.abspath(helper), set()).add(module)
+            _missing_while_run.setdefault(absolute(helper), set()).add(module)
 
 
 MISSING.append(_note_missing)
@@ -400,7 +400,7 @@ def _imported_by(loading: Loading, missing: set[str]) -> _Imported:
             done.add((file, package))
             names, asking, indirect = _imports(file, package)
             result.files.add(file)
-            ran = os.path.abspath(file)
+            ran = absolute(file)
             todo += [(f, "") for f in _while_run.get(ran, ())]
             result.unseen |= _unseen_while_run.get(ran, set())
             result.missing |= _missing_while_run.get(ran, set())

@@ -31,7 +31,7 @@ from typing import Any
 
 from statewalk.dsl import files
 from statewalk.dsl.errors import LOADED, RunError, Span, SpecError, one_line
-from statewalk.dsl.files import MOST_OF_A_TEXT, read_bytes
+from statewalk.dsl.files import MOST_OF_A_TEXT, absolute, read_bytes
 from statewalk.dsl.model import Dialect
 from statewalk.dsl.source.networks import with_networks
 from statewalk.dsl.source.nodes import longest_line, not_python, too_deep, too_nested, walk
@@ -343,7 +343,7 @@ class Source:
 def read_source(path: str) -> Source:
     """Read and parse a module in Python. Raises RunError[SW302], SpecError[SW100]."""
     source = parse_source(path, read_text(path))
-    LOADED[os.path.abspath(path)] = source.text  # with what networks add
+    LOADED[absolute(path)] = source.text  # with what networks add
     return source
 
 
@@ -366,7 +366,7 @@ def read_text(path: str) -> str:
     except UnicodeDecodeError as error:
         help = "A spec is a UTF-8 text file."
         raise SpecError("SW100", f"{path} is not text (byte {error.start}).", help=help) from None
-    LOADED[os.path.abspath(path)] = text
+    LOADED[absolute(path)] = text
     return text
 
 

@@ -26,6 +26,7 @@ from statewalk.checker.report.page import Page, plural
 from statewalk.checker.report.progress import since_page
 from statewalk.checker.verdict import exits
 from statewalk.dsl.caches import NO_MODULE
+from statewalk.dsl.files import absolute
 
 if TYPE_CHECKING:
     from statewalk.checker.verdict.run import Result, Run
@@ -132,9 +133,7 @@ def tell(runs: Sequence[Run], file: str) -> None:
         if error is not None:
             files |= files_of_specs() | ({error.span.file} if error.span is not None else set())
     data = {
-        "files": sorted(
-            {os.path.abspath(f) for f in files if os.path.isabs(f) or os.path.exists(f)}
-        ),
+        "files": sorted({absolute(f) for f in files if os.path.isabs(f) or os.path.exists(f)}),
         "sources": [dict(run.evidence.sources) for run in runs],
         "runs": {name: run.result.to_dict() for name, run in zip(_names(runs), runs, strict=True)},
     }

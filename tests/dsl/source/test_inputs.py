@@ -122,6 +122,10 @@ LINKED = {
     "folders": "from pathlib import Path\n"
     "LIMIT = [Path(f'{n}/x.json').read_text() for n in ('current', 'previous')]",
     "a module": "import now_at\nimport first\nimport second\nLIMIT = now_at.N",
+    "a folder around": "from pathlib import Path\n"
+    "LIMIT = [Path(f).read_text() for f in ('deep/../x.json', 'a/x.json', 'b/x.json')]",
+    "a folder around modules": "import sys\nsys.path.append('deep/../sub')\nimport deeply\n"
+    "sys.path.pop()\nLIMIT = deeply.N",
     "modules in folders": "from current import x as y\nfrom previous import x\nLIMIT = y.N, x.N",
 }
 
@@ -133,13 +137,16 @@ def test_a_link_that_leads_elsewhere_belongs_to_it(does: str, folder: Path) -> N
         (folder / name).mkdir()
         for file, text in (("x.json", f"{number}"), ("x.py", f"N = {number}")):
             (folder / name / file).write_text(text)
+        for below in ("below", "sub"):
+            (folder / name / below).mkdir()
+        (folder / name / "sub" / "deeply.py").write_text(f"N = {number}")
         (folder / f"{name}.json").write_text(f"{number}")
     (folder / "first.py").write_text("N = 1")
     (folder / "second.py").write_text("N = 2")
 
     def turned(one: str, other: str) -> dict[str, str]:
         links = {
-            "now.json": f"{one}.json", "current": one, "previous": other,
+            "now.json": f"{one}.json", "current": one, "previous": other, "deep": f"{one}/below",
             "now_at.py": "first.py" if one == "a" else "second.py",
         }  # fmt: skip
         for link, target in links.items():
@@ -592,3 +599,27 @@ def test_a_file_that_is_opened_to_append_belongs_to_it(folder: Path) -> None:
     (folder / "data.txt").write_text("3")
 
     assert {"spec.py", "data.txt"} == set(origins())
+
+
+def test_a_file_among_installed_ones_that_a_spec_opens_belongs_to_it(folder: Path) -> None:
+    place = folder / "env" / "site-packages" / "limit.txt"
+    place.parent.mkdir(parents=True)
+    (folder / "spec.py").write_text(
+        SPEC.format(
+            "from pathlib import Path\nLIMIT = Path('env/site-packages/limit.txt').read_text()"
+        )
+    )
+    place.write_text("1")
+    before = load(folder / "spec.py").origins
+    place.write_text("2")
+
+    assert before != load(folder / "spec.py").origins
+
+
+def test_a_file_that_is_there_and_takes_no_readers_is_unseen(folder: Path) -> None:
+    (folder / "two\nlines").write_text("1")
+    (folder / "spec.py").write_text(
+        SPEC.format("from pathlib import Path\nLIMIT = Path('two\\nlines').read_text()")
+    )
+
+    assert "takes no readers" in load(folder / "spec.py").origins[UNSEEN]
