@@ -113,11 +113,12 @@ def answers_of(arguments: argparse.Namespace) -> Answers:
     from statewalk.checker.explore.answers import Answers
     from statewalk.checker.library import spec_path
     from statewalk.checker.machine.limits import within
-    from statewalk.checker.traces.reading import load_trace
 
     source = Path(spec_path(arguments.source))
     file = _trace_in(source) if source.is_dir() else source
     if file.suffix not in (".py", ".fizz"):
+        from statewalk.checker.traces.reading import load_trace
+
         return _repeated(load_trace(file), file, arguments.spec)
     with within(str(file), "loading the spec"):
         settings = read_settings(arguments.settings).fixed

@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.compare.crossing import cross
 from statewalk.checker.page.ran import judged
 from statewalk.checker.states.shortening import text_of
 from statewalk.checker.verdict.spec_text import lines_of, parsed
@@ -139,6 +138,8 @@ class Deciding:
         guard forbids the last one; nothing where that says nothing of the property, or was too
         much.
         """
+        from statewalk.checker.compare.crossing import cross  # late: the explorer has no use for it
+
         other = self._model(model, name, value)
         if other is None:
             return ""

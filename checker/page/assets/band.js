@@ -72,7 +72,7 @@ function decidedOf({ name, value, doc, others }) {
 function givenOf({ decided = [] }) {
   const told = new Set(decided.map(({ name }) => name));
   const given = (data.given || []).filter(([name]) => !told.has(name));
-  const others = given.length ? h("p.given", null, h("span.dim", null, "with "), given.map(([name, value, doc]) => [knownOf(name, value), doc ? [" ", h("span", null, doc)] : null, " "])) : null;
+  const others = given.length ? h("p.given", null, h("span.dim", null, "with "), given.map(([name, value, doc]) => [knownOf(name, value), doc ? [" ", h("span", null, h("span.dim", null, "a planted defect: "), doc)] : null, " "])) : null;
   return [decided.length ? h("div.deciding", null, decided.map(decidedOf)) : null, others];
 }
 

@@ -91,6 +91,37 @@ def test_the_false_value_is_on_the_first_screen(browser: Browser, run: Run, tmp_
             assert 400 > browser.value(top)
 
 
+def test_a_small_screen_begins_with_the_first_step(
+    browser: Browser, run: Run, tmp_path: Path
+) -> None:
+    scrolled = "document.querySelector('.pathbox').scrollTop"
+    with sized(browser, 390):
+        opened(browser, tmp_path, of_run(run))
+        assert browser.value(scrolled) == 0
+
+        browser.value("document.querySelector('.stepper .back').click()")
+        assert browser.value(scrolled) > 0
+
+
+def test_effects_reads_and_constants_that_decide_are_told(
+    browser: Browser, run: Run, tmp_path: Path
+) -> None:
+    data = of_run(run)
+    others = [["'last'", "the newest", "holds"], ["'any'", "", "fails"]]
+    decided = {"name": "TIE", "value": "'first'", "doc": "which wins", "others": others}
+    data["traces"][0]["decided"] = [decided]
+    opened(browser, tmp_path, data)
+
+    told = "document.querySelector('.decided summary').textContent"
+    assert "TIE = 'first' which wins ✓ with 'last' these steps violate nothing" in browser.value(
+        told
+    )
+    effects = "[...document.querySelectorAll('.path .effects')].map((one) => one.textContent)"
+    assert browser.value(effects)[0].startswith("~state 'Ready' → 'SentInitPidRequest'")
+    assert "Broker#0.pending = {}" in browser.value("document.querySelector('.readby').textContent")
+    assert 0 < browser.value("document.querySelectorAll('.field.used').length")
+
+
 @pytest.mark.parametrize("width", [1400, 800, 390])
 def test_the_lane_of_what_is_false_is_in_sight(
     browser: Browser, run: Run, tmp_path: Path, width: int
