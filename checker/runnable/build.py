@@ -102,7 +102,7 @@ class Runnable:
             f"<details><summary>For who publishes this site</summary><p>All files are static; any "
             f"host will do. A first run loads {self.size / _MEGA:.1f} MB, less where the host "
             "compresses; later ones come from the browser's cache. To start takes some 3 CPU "
-            "seconds, and 20,000 states of Kafka's InitPid 15 to 19. Pages loaded from file:// "
+            "seconds, and 20,000 states of Kafka's InitPid 15. Pages loaded from file:// "
             f'cannot run. <a href="{_FOLDER}/LICENSES.txt">Licences</a> of what is served.</p>'
             "</details>"
         )
