@@ -14,6 +14,8 @@ What is generated follows a line that says of what, up to its end:
 - ``<!-- compared: MODEL -->``: a table of options of ``statewalk compare MODEL``, with what becomes
   of the properties of the first, and of what refutes them;
 - ``<!-- counts: kafka/replication -->``: the table of its rows;
+- ``<!-- fields: SPEC -->``: the fields that make most of the states of that spec, as
+  ``statewalk profile`` counts them, with the defaults of its constants;
 - ``<!-- formats -->``: the same workloads on every format of tables, from their configurations;
 - ``<!-- states: ARGUMENTS -->``: the states of a role and the actions between them, as
   ``statewalk export --format dot ARGUMENTS`` has them;
@@ -68,6 +70,8 @@ _SHORT = {"weak_isr": "weak", "strong_isr": "strong", "no_committed_record_lost"
 _ENDS = 44  # letters of a change
 _LINES = 32  # of a diagram, beyond which its changes have no values
 _SPAN = 7  # words of a row that says what the next ones share
+_SOME_STATES = 50_000  # of which fields are counted
+_MAKES, _MAKERS = 1.2, 4  # times the states, and of how many fields
 _MANY = 16  # configurations, from which on a table has no constants
 _MARKS = {"b": "begin", "c": "commit"}
 _ELSEWHERE = ("diskless",)  # prefixes of configurations that have a page of their own
@@ -87,6 +91,7 @@ KINDS = {
     "matrices": rf"^(<!-- matrix: (?P<spec>\S+) -->\n\n){ROWS}",
     "comparisons": rf"^(<!-- compared: (?P<spec>\S+) -->\n\n){ROWS}",
     "counts": rf"^(<!-- counts: kafka/replication -->\n\n){ROWS}",
+    "fields": rf"^(<!-- fields: (?P<spec>\S+) -->\n\n){ROWS}",
     "formats": rf"^(<!-- formats -->\n\n){ROWS}",
     "states": rf"^(<!-- states: (?P<command>.*?) -->\n\n){DRAWN}",
     "figures": rf"^(<!-- figure: (?P<command>.*?) -->\n\n){DRAWN}",
@@ -120,6 +125,8 @@ def part(kind: str, page: str, m: re.Match[str]) -> str:
             return f"{m[1]}{comparisons(m['spec'], m['old'])}\n"
         case "counts":
             return f"{m[1]}{counts()}\n"
+        case "fields":
+            return f"{m[1]}{makers(m['spec'])}\n"
         case "formats":
             return f"{m[1]}{formats()}\n"
         case "states":
@@ -277,6 +284,26 @@ def table(spec: str, prefix: str = "") -> str:
             out.append(f"| *with* | {named} | |")
         out += [row(rows[i], {name for name, _ in shared}) for i in members]
     return "\n".join(out)
+
+
+def makers(spec: str) -> str:
+    """Return a sentence about the fields without which a spec had fewest states."""
+    run = check(
+        spec, engine="native", threads=1, every_field=True, liveness=False, keep_going=True,
+        max_states=_SOME_STATES,
+    )  # fmt: skip
+    found = sorted(run.evidence.fields, key=lambda one: (-one.factor, one.fields))
+    told = [
+        f"`{'` and `'.join(one.fields)}` {one.factor:.2g} times"
+        + ("" if one.steps else " (read by no step)")
+        for one in found
+        if one.factor >= _MAKES
+    ]
+    few = "" if run.evidence.stopped is None else "first "
+    of = f"the {few}{run.counts.distinct:,} states"
+    if not told:
+        return f"*What makes {of}:* no field by itself."
+    return f"*What makes {of}:* {', '.join(told[:_MAKERS])}."
 
 
 def groups(rows: Mapping[int, Constants], above: Constants) -> list[Group]:
