@@ -54,10 +54,15 @@ def _too_large(path: str | Path, most: int) -> OSError:
 
 
 def absolute(path: str | Path) -> str:
-    """Return the absolute path of a file, in its shortest form that leads to the same file: what
-    ``..`` means after a link, the system knows. Raises OSError, ValueError as `os.path.abspath`.
+    """Return the absolute path of a file, see `shortest`. Raises OSError, ValueError."""
+    return shortest(os.path.join(os.getcwd(), path))
+
+
+def shortest(path: str | Path) -> str:
+    """Return the shortest form of a path that leads to the same file: what ``..`` means after a
+    link, the system knows.
     """
-    place = os.path.join(os.getcwd(), path)
+    place = os.fspath(path)
     short = os.path.normpath(place)
     same = ".." not in place or os.path.realpath(short) == os.path.realpath(place)
     return short if same else place

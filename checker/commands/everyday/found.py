@@ -9,7 +9,7 @@ from pathlib import Path
 
 from statewalk.checker.library import CONFIGURED, matching
 from statewalk.dsl.errors import RunError
-from statewalk.dsl.files import MOST_OF_A_TEXT, read_bytes
+from statewalk.dsl.files import MOST_OF_A_TEXT, read_bytes, shortest
 
 _SPEC = re.compile(r"^\s*(from|import) +statewalk\b", re.MULTILINE)
 _CHECKED = re.compile(
@@ -36,7 +36,7 @@ def specs_in(paths: Sequence[str]) -> list[str]:
 
 def _at(path: str) -> list[str]:
     if os.path.isdir(path):
-        return sorted(os.path.normpath(p) for p in _below(Path(path)) if is_tested(p))
+        return sorted(shortest(p) for p in _below(Path(path)) if is_tested(p))
     if os.path.exists(path):
         return [path] if is_tested(Path(path)) else []
     if path.endswith((".py", ".fizz")):
@@ -55,7 +55,7 @@ def texts_in(paths: Sequence[str]) -> list[str]:
     found: list[str] = []
     for path in paths:
         if os.path.isdir(path):
-            found += map(os.path.normpath, _below(Path(path)))
+            found += map(shortest, _below(Path(path)))
         else:
             found += [path] if path.endswith((".py", ".fizz")) else _at(path)
     return found
@@ -66,7 +66,7 @@ def untested(paths: Sequence[str]) -> list[str]:
     test.
     """
     below = (p for path in paths if os.path.isdir(path) for p in _below(Path(path)))
-    return sorted({os.path.normpath(p) for p in below if not is_tested(p) and _declares(p)})
+    return sorted({shortest(p) for p in below if not is_tested(p) and _declares(p)})
 
 
 def _declares(path: Path) -> bool:

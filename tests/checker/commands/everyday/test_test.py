@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -494,3 +495,16 @@ def test_a_pass_of_a_spec_that_lists_a_folder_is_not_remembered(
 
     assert 0 == main(FAST)
     assert {"holds": "ok", "breaks": "ok"} == marks(capsys)
+
+
+def test_a_folder_around_one_that_a_link_leads_to(tmp_path: Path) -> None:
+    for place in ("specs", "q/1", "q/specs"):
+        (tmp_path / place).mkdir(parents=True)
+    (tmp_path / "cur").symlink_to("q/1")
+    text = "from statewalk import *\nconfig('one')\n"
+    for place in ("specs", "q/specs"):
+        (tmp_path / place / "spec.py").write_text(text)
+
+    (found,) = specs_in([str(tmp_path / "cur/../specs")])
+
+    assert os.path.samefile(tmp_path / "q/specs/spec.py", found)
