@@ -5,7 +5,7 @@ in every state that its inductive invariant allows: no step leads out of them, n
 """
 
 from itertools import product
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from statewalk import (
     Constant,
@@ -34,11 +34,11 @@ NUMBERS = range(MOST + 1)
 
 class Process(Role):
     at: Place = "away"
-    number: int = 0
+    number: Annotated[int, NUMBERS] = 0
     flag: bool = False  # it draws a number
-    left: set[int] = set()  # whom it has still to look at
-    highest: int = 0  # number that it saw
-    other: int = 0  # for whom it waits
+    left: set[Annotated[int, WHO]] = set()  # whom it has still to look at
+    highest: Annotated[int, NUMBERS] = 0  # number that it saw
+    other: Annotated[int, WHO] = 0  # for whom it waits
 
     @action
     def come(self) -> None:
@@ -142,9 +142,8 @@ SUBSETS = [{n for n in WHO if bits >> n & 1} for bits in range(2**PROCESSES)]
 ALONE: list[Alone] = list(product(get_args(Place), NUMBERS, (False, True), SUBSETS, NUMBERS, WHO))
 
 
-def is_possible(who: int, state: Alone) -> bool:
-    """The invariant, as far as it is about one process alone."""
-    at, number, flag, left, _, other = state
+def is_possible(who: int, at: Place, number: int, flag: bool, left: set[int], other: int) -> bool:
+    """Return whether the invariant holds, as far as it is about one process alone."""
     return not (
         (at in ("closing", "choosing", "waiting", "in") and number == 0)
         or (at in ("looking", "drawing") and not flag)
@@ -153,7 +152,7 @@ def is_possible(who: int, state: Alone) -> bool:
     )
 
 
-POSSIBLE = [[state for state in ALONE if is_possible(who, state)] for who in WHO]
+POSSIBLE = [[s for s in ALONE if is_possible(who, s[0], s[1], s[2], s[3], s[5])] for who in WHO]
 
 
 @init
@@ -172,6 +171,11 @@ def anything_that_fits() -> None:
 @always
 def fits_again() -> bool:
     return all(process.fits() for process in processes)
+
+
+@always
+def is_possible_alone() -> bool:
+    return all(is_possible(p.index, p.at, p.number, p.flag, p.left, p.other) for p in processes)
 
 
 @always
