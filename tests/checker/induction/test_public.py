@@ -21,10 +21,11 @@ def test_ewd840() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_bakery() -> None:
     """Of two numbers; TLC's 655,200 states of three are the initial ones of the spec."""
     model = load(str(ROOT / BAKERY), {"MOST": 1})
     proof = prove(model, ["is_possible_alone", "fits_again"])
 
-    assert (proof.verdict, proof.states) == ("inductive", 112160)
+    assert (proof.verdict, proof.states, proof.steps) == ("inductive", 112160, 408112)
     assert "one_inside" in proof.implied
