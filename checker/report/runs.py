@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.contract.search import NO_ERROR
 from statewalk.checker.machine.files import OUT, write_text
 from statewalk.checker.machine.locks import held
 from statewalk.checker.traces.file import save_trace
@@ -36,15 +35,15 @@ class RunFolder:
     def write(self, run: Run) -> Run:
         """Write a run's result and its traces; the run with the files of its traces.
 
-        The result comes last, so a folder that has one is complete. Raises RunError[SW403].
+        The evidence comes first and names the traces, so that whatever is written of them can be
+        cleared. The result comes last: a folder that has one is complete. Raises RunError[SW403].
         """
         self.clear()
-        files = {}
-        for name, file in file_names(run.traces).items():
+        names = file_names(run.traces)
+        write_text(self.path / EVIDENCE, _dump({**evidence_of(run), "traces": [*names.values()]}))
+        for name, file in names.items():
             save_trace(run.traces[name], self.path / file)
-            files[name] = str(self.path / file)
-        run = run.with_files(str(self.path), files)
-        write_text(self.path / EVIDENCE, _dump(evidence_of(run)))
+        run = run.with_files(str(self.path), {n: str(self.path / f) for n, f in names.items()})
         write_text(self.path / RESULT, run.to_json() + "\n")
         return run
 
@@ -67,8 +66,6 @@ class RunFolder:
         """
         own = [self.path / n for n in (RESULT, EVIDENCE) if (self.path / n).exists()]
         named = [self.path / name for file in own for name in _traces_in(file)]
-        if own:
-            named.append(self.path / f"{NO_ERROR}{SUFFIX}")
         with suppress(OSError):
             for file in (*named, *own):
                 file.unlink(missing_ok=True)
@@ -80,8 +77,8 @@ def _traces_in(file: Path) -> list[str]:
     """
     try:
         found = decoded(read_text(file))
-        properties = found["properties"] if file.name == RESULT else found["fairness"] and ()
-        names = [Path(p["trace"]).name for p in properties if p["trace"] is not None]
+        names = found["traces"] if file.name == EVIDENCE else found["properties"] and ()
+        names = [Path(name).name for name in names]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise RunError(
             "SW403", f"{file} is there already, and no run wrote it.",

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from statewalk.checker.cli import main
-from statewalk.dsl.errors import SpecError
+from statewalk.checker.report import runs
+from statewalk.dsl.errors import RunError, SpecError
 from tests.places import ROOT
 
 INIT_PID = str(ROOT / "models/kafka/init_pid.py")
@@ -398,3 +399,25 @@ def test_out_keeps_what_no_run_wrote(
     check("counter.py", "--out", ".", "--set", "TOP=2")
     assert (tmp_path / "old_bug.trace.json").exists()
     assert not (tmp_path / "goal.trace.json").exists()
+
+
+def test_traces_of_a_run_that_came_to_no_result_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = runs.write_text
+
+    def full(path: Path, text: str) -> None:
+        if path.name == "result.json":
+            raise RunError("SW403", "The disk is full.")
+        whole(path, text)
+
+    monkeypatch.setattr(runs, "write_text", full)
+    check("counter.py", "--set", "TOP=4", "--out", "here")
+    assert (tmp_path / "here/small.trace.json").exists()
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+
+    check("counter.py", "--set", "TOP=2", "--out", "here")
+
+    assert (tmp_path / "here/result.json").exists()
+    assert not (tmp_path / "here/small.trace.json").exists()
