@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from statewalk.checker.cli import main
+from statewalk.checker.machine.files import write_text
 from statewalk.checker.report import runs
 from statewalk.dsl.errors import RunError, SpecError
 from tests.places import ROOT
@@ -404,7 +405,7 @@ def test_out_keeps_what_no_run_wrote(
 def test_traces_of_a_run_that_came_to_no_result_are_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = runs.write_text
+    whole = write_text
 
     def full(path: Path, text: str) -> None:
         if path.name == "result.json":
