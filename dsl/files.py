@@ -53,6 +53,15 @@ def _too_large(path: str | Path, most: int) -> OSError:
     return OSError(errno.EFBIG, f"it is larger than {size}", str(path))
 
 
+def is_own_file(path: Path) -> bool:
+    """Return whether a path is a regular file without another name: no link, nor a pipe."""
+    try:
+        about = path.lstat()
+    except OSError:
+        return False
+    return stat.S_ISREG(about.st_mode) and about.st_nlink == 1
+
+
 def absolute(path: str | Path) -> str:
     """Return the absolute path of a file, see `shortest`. Raises OSError, ValueError."""
     return shortest(os.path.join(os.getcwd(), path))

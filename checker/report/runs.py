@@ -14,7 +14,7 @@ from statewalk.checker.machine.files import OUT, write_text
 from statewalk.checker.machine.locks import held
 from statewalk.checker.traces.file import save_trace
 from statewalk.dsl.errors import RunError
-from statewalk.dsl.files import decoded, read_text
+from statewalk.dsl.files import decoded, is_own_file, read_text
 
 if TYPE_CHECKING:
     from statewalk.checker.traces.trace import Trace
@@ -64,8 +64,9 @@ class RunFolder:
 
         Raises RunError[SW403] where its names are taken by what no run wrote.
         """
-        own = [self.path / n for n in (RESULT, EVIDENCE) if (self.path / n).exists()]
-        named = [self.path / name for file in own for name in _traces_in(file)]
+        own = [self.path / name for name in (RESULT, EVIDENCE)]
+        # What is no file of this name only (a link, a pipe) loses nothing but the name.
+        named = [self.path / n for f in own if is_own_file(f) for n in _traces_in(f)]
         with suppress(OSError):
             for file in (*named, *own):
                 file.unlink(missing_ok=True)

@@ -21,7 +21,6 @@ def test_ewd840() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(3600)
 def test_bakery() -> None:
     """Of two numbers; TLC's 655,200 states of three are the initial ones of the spec."""
     model = load(str(ROOT / BAKERY), {"MOST": 1})
