@@ -3,7 +3,9 @@
 Exchanging two members in a state must exchange them in everything that can happen there, and leave
 the truth of every property as it is. What picks a member by name, place or order does neither.
 Where steps take the first value that nothing mentions, exchanging may give another one of these:
-there it is enough that the states reached are the same up to renaming.
+there it is enough that the states reached are the same up to renaming. A text spec may put members
+into a list in the order of a set or dict, as long as no order of such a list makes a difference:
+that is tried out too.
 
 The sample: in each of the first 100 levels, the two states with the least fingerprints; there, four
 exchanges of two neighbours, eight instances of each action, and each property, in turn. It is part
@@ -13,7 +15,7 @@ of the engine contract, so that all engines find the same.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from statewalk.checker.contract.search import SearchOptions
@@ -58,6 +60,7 @@ class Sample:
             self._by_name[action_name(symmetry, action, {})] = action
         groups = (wanted, model.constraints, model.terminal, model.step_constraints)
         self._group = {id(p): number for number, group in enumerate(groups) for p in group}
+        self._unordered = False  # whether lists of members are compared without their order
         every = (*self._of_states, *self._of_steps)
         self._properties = {self._key(p, {}): p for p in every}
 
@@ -81,6 +84,8 @@ class Sample:
                 for action in chosen:
                     self._compare_action(action, state, effects[action.index], other, exchange)
                 self._compare_properties(state, other, effects, exchange)
+            if self._unordered:
+                self._compare_orders(turn, state, effects)
 
     def _instances(self, turn: int) -> Iterator[Action]:
         """Yield some instances of each action, others in each turn."""
@@ -104,6 +109,9 @@ class Sample:
         others = list(attempts(self.model, image, other))
         actual = Counter(self._effect(other, a, {}) for a in others)
         if expected == actual or self._same_orbits(state, found, other, others):
+            return
+        if self._same_in_any_order((state, found, exchange), (other, others, {})):
+            self._unordered = True
             return
         first = [f"In a reachable state {action.label} leads to {self._shown(before)}."]
         if not before:
@@ -133,15 +141,56 @@ class Sample:
 
         return self.model.fresh_values and orbits(state, found) == orbits(other, others)
 
-    def _effect(self, state: State, attempt: Attempt, renaming: Renaming) -> _Effect:
+    def _same_in_any_order(self, *sides: tuple[State, list[Attempt], Renaming]) -> bool:
+        """Return whether two states are followed by the same up to the order of lists of members,
+        where that is enough.
+        """
+        if self.model.dialect != "fizz":
+            return False
+        plain = self.symmetry.facts.without_order
+        one, two = (
+            Counter(self._effect(state, way, renaming, plain) for way in ways)
+            for state, ways, renaming in sides
+        )
+        return one == two
+
+    def _compare_orders(
+        self, turn: int, state: State, effects: Mapping[int, list[Attempt]]
+    ) -> None:
+        """Compare a state with one in which lists of members have another order."""
+        facts = self.symmetry.facts
+        other = {p: v if v is ABSENT else facts.reordered(v, turn) for p, v in state.items()}
+        if all(other[path] is value for path, value in state.items()):
+            return
+        for number, ways in effects.items():
+            action = self.model.actions[number]
+            others = list(attempts(self.model, action, other))
+            if not self._same_in_any_order((state, ways, {}), (other, others, {})):
+                raise _ordered(action.span, action.label)
+        steps = [a for found in effects.values() for a in found if a.error is None][:STEPS]
+        for prop in (*self._of_states, *self._of_steps):
+            if prop in self._of_states and self._truth(prop, state) != self._truth(prop, other):
+                raise _ordered(prop.span, prop.name)
+            for attempt in steps if prop in self._of_steps else ():
+                after = apply_writes(state, attempt.writes)
+                moved = {
+                    p: v if v is ABSENT else facts.reordered(v, turn) for p, v in after.items()
+                }
+                if self._truth(prop, after, state) != self._truth(prop, moved, other):
+                    raise _ordered(prop.span, prop.name)
+
+    def _effect(
+        self, state: State, attempt: Attempt, renaming: Renaming,
+        seen: Callable[[Any], Any] = lambda value: value,
+    ) -> _Effect:  # fmt: skip
         if attempt.error is not None:
             return type(attempt.error).__name__
         changes = []
         for path, value in attempt.writes.items():
-            if intern_key(value) == intern_key(state.get(path, ABSENT)):
+            if intern_key(seen(value)) == intern_key(seen(state.get(path, ABSENT))):
                 continue
             place = self.symmetry.renamed_path(path, renaming)
-            new = value if value is ABSENT else self.symmetry.rename(value, renaming)
+            new = value if value is ABSENT else seen(self.symmetry.rename(value, renaming))
             changes.append((place, intern_key(new)))
             self._values[changes[-1]] = new
         return frozenset(changes)
@@ -208,6 +257,16 @@ class Sample:
             )
         except Exception as error:
             return type(error).__name__
+
+
+def _ordered(span: Span | None, what: str) -> SpecError:
+    return SpecError(
+        "SW209",
+        f"{what} depends on the order of a list of interchangeable members.",
+        at=span,
+        why="The list was made in the order of a set or dict, which has none among them.\n" + _WHY,
+        help=_HELP,
+    )
 
 
 def _changed(prop: Property, exchange: Renaming, what: str, one: str, two: str) -> SpecError:

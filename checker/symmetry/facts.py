@@ -11,7 +11,7 @@ Like fingerprints, facts do not depend on how fields are laid out in slots.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -21,7 +21,15 @@ from statewalk.dsl.model import Model
 from statewalk.dsl.state.packing import decode
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.values.records import Record, fields_of
-from statewalk.dsl.values.stored import FrozenBag, FrozenDict, FrozenList, FrozenSet, encode
+from statewalk.dsl.values.stored import (
+    ABSENT,
+    FrozenBag,
+    FrozenDict,
+    FrozenList,
+    FrozenSet,
+    encode,
+    freeze,
+)
 from statewalk.dsl.view import Path
 
 Member = Any  # a role instance, or a string of `symmetric_values`
@@ -91,6 +99,38 @@ class Facts:
         yield first
         if len(path) == 5:
             yield rest[-1]
+
+    def without_order(self, value: Any) -> Any:
+        """Return a value with lists that mention members as bags."""
+        return self._lists_as(value, FrozenBag)
+
+    def reordered(self, value: Any, turn: int) -> Any:
+        """Return a value with another order of the lists that mention members: the value itself
+        where there is none. The orders of two turns together generate all.
+        """
+
+        def moved(items: list[Any]) -> FrozenList:
+            first, *rest = items or [None]
+            swapped = [*rest[:1], first, *rest[1:]] if turn % 2 else [*rest, first]
+            return FrozenList(swapped if items else items)
+
+        return self._lists_as(value, moved)
+
+    def _lists_as(self, value: Any, make: Callable[[list[Any]], Any]) -> Any:
+        if value is ABSENT or not self.mentioned(value) or self.is_member(value):
+            return value
+        kind = type(value)
+        if place_of(self.model, value) is not None:
+            return value
+        if kind is FrozenDict:
+            return FrozenDict((k, self._lists_as(v, make)) for k, v in value.items())
+        if isinstance(value, Record):
+            content = {n: self._lists_as(getattr(value, n), make) for n in fields_of(value)}
+            return freeze(kind(**content))
+        if kind not in (tuple, FrozenList):
+            return value  # what is in a set or bag, or is a key, is compared as it is
+        items = [self._lists_as(v, make) for v in value]
+        return make(items) if kind is FrozenList else tuple(items)
 
     # -- taking values apart ---------------------------------------------------------------------
 
