@@ -26,12 +26,13 @@ from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.report.check import report
 from statewalk.checker.report.page import levels_page
 from statewalk.checker.report.progress import ProgressBlock
-from statewalk.checker.report.runs import RunFolder, forget, new_folder
+from statewalk.checker.report.runs import RunFolder, forget, new_folder, taken
 from statewalk.checker.states.shortening import fit
 from statewalk.checker.verdict import exits
 from statewalk.checker.verdict.evidence import Evidence, Notice
 from statewalk.checker.verdict.run import Run, read_result
 from statewalk.dsl.errors import EngineError, RunError, StatewalkError, printable
+from statewalk.dsl.files import decoded, is_own_file, read_text
 
 if TYPE_CHECKING:
     from statewalk.checker.contract.options import CheckOptions, Sweep
@@ -150,13 +151,24 @@ def remember(
         "constants": {name: str(value) for name, value in constants.items()},
         "options": options.given(),
     }
+    file = folder / REQUEST
+    if is_own_file(file) and not _asked(file):
+        raise taken(file)
     try:
-        write_text(folder / REQUEST, json.dumps(about, indent=2) + "\n")
+        write_text(file, json.dumps(about, indent=2) + "\n")
     except RunError as problem:
         with suppress(OSError):  # what another check asked for
-            (folder / REQUEST).unlink(missing_ok=True)
+            file.unlink(missing_ok=True)
         return problem
     return None
+
+
+def _asked(file: Path) -> bool:
+    """Return whether a file is what `remember` wrote."""
+    try:
+        return {"schema", "spec", "options"} <= set(decoded(read_text(file)))
+    except (OSError, ValueError, TypeError, RecursionError):
+        return False
 
 
 def checked(

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import errno
+import re
 from pathlib import Path
 
 from statewalk.checker.machine.locks import held
 from statewalk.dsl.errors import RunError
+from statewalk.dsl.files import is_own_file
 
 MANIFEST, BEFORE = "manifest.json", "manifest.before.json"
 COLUMN = ".column"  # the end of the names of the files of a search that does not fit in memory
 LINKS = f"links{COLUMN}"
+_NAMES = re.compile(r"(level|frontier|values)-\d{4,}\.npz|([a-z]+-\d{6,}\.[a-z]+|links)\.column")
+_BEGINNING = re.compile(rb"[0-9a-f]{8} \{")  # of a manifest: its checksum
 
 
 class OtherPremises(RunError):
@@ -30,13 +35,26 @@ class OtherPremises(RunError):
 
 
 def begin(folder: Path) -> None:
-    """Make the folder, and forget an older search in it. Raises OSError."""
+    """Make the folder, and forget an older search in it, but no file of another program.
+
+    Raises OSError.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    for old in (MANIFEST, BEFORE):
-        (folder / old).unlink(missing_ok=True)
-    for pattern in ("*.npz", f"*{COLUMN}"):
-        for file in folder.glob(pattern):
+    for name in (BEFORE, MANIFEST):
+        remove_manifest(folder / name)
+    for file in folder.iterdir():
+        if _NAMES.fullmatch(file.name):
             file.unlink()
+
+
+def remove_manifest(file: Path) -> None:
+    """Remove a manifest. Raises OSError, also where another program wrote a file of its name."""
+    if is_own_file(file):
+        with file.open("rb") as text:
+            start = text.read(10)
+        if start and not _BEGINNING.fullmatch(start):
+            raise FileExistsError(errno.EEXIST, "another program wrote it", str(file))
+    file.unlink(missing_ok=True)
 
 
 def begin_anew(folder: str) -> bool:

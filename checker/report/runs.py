@@ -81,11 +81,16 @@ def _traces_in(file: Path) -> list[str]:
         names = found["traces"] if file.name == EVIDENCE else found["properties"] and ()
         names = [Path(name).name for name in names]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        raise RunError(
-            "SW403", f"{file} is there already, and no run wrote it.",
-            why="A run writes a file of this name.", help=OUT,
-        ) from None  # fmt: skip
+        raise taken(file) from None
     return [name for name in names if name.endswith(SUFFIX)]
+
+
+def taken(file: Path) -> RunError:
+    """Return the error of a name that a file of another program has."""
+    return RunError(
+        "SW403", f"{file} is there already, and no run wrote it.",
+        why="A run writes a file of this name.", help=OUT,
+    )  # fmt: skip
 
 
 def forget(out: str | Path | None) -> None:

@@ -151,3 +151,29 @@ def test_a_pipe_that_the_user_names_is_written_to(tmp_path: Path) -> None:
 
     assert "violated" == told["verdict"]
     assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "code"),
+    [
+        ("request.json", '{"url": "x"}', 2),
+        ("request.json", "", 2),
+        ("checkpoint/manifest.json", '{"name": "my extension"}', 1),
+        ("checkpoint/best.npz", "weights", 1),
+        ("checkpoint/level-1.npz", "weights", 1),
+        ("checkpoint/a.b.column", "cells", 1),
+    ],
+)
+def test_a_run_removes_no_file_of_another_program(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, text: str, code: int
+) -> None:
+    file = tmp_path / "run" / name
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+
+    check = ["check", DIE_HARD, "--engine", "native", "--out", str(tmp_path / "run")]
+    assert code == main([*check, "--checkpoint-every", "0.001"])
+
+    assert text == file.read_text()
+    err = capsys.readouterr().err
+    assert (code == 2) == ("no run wrote it" in err), err
