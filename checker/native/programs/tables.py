@@ -58,6 +58,7 @@ class Tables:
         self.number_base: Array = np.zeros(256, np.int32)
         self.number_pool = Table(1 << 12, NOTHING)
         self._room: list[int] = []  # of each slot in the pool
+        self._held: dict[str, Array] = {}  # alive while compiled code may look
         self.orders: list[Array] = []
         self.order_address: Array = np.zeros(16, np.int64)
         self.order_size: Array = np.zeros(16, np.int32)
@@ -74,10 +75,11 @@ class Tables:
             "order_sizes": self.order_size,
         }  # fmt: skip
         for name, array in held.items():
-            self.context[CONTEXT.index(name)] = array.ctypes.data
+            if self._held.get(name) is not array:  # asking for an address takes long
+                self.context[CONTEXT.index(name)] = array.ctypes.data
         self.context[CONTEXT.index("memo_mask")] = len(self.memo_index) - 1
         self.context[CONTEXT.index("pair_mask")] = len(self.pairs) - 1
-        self._held = held  # keeps them alive while compiled code may look
+        self._held = held
 
     def operation(self, number: int) -> None:
         """Make a table for an operation of one argument."""
