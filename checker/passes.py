@@ -28,7 +28,7 @@ from statewalk.checker.engines.hidden import HiddenRead, Hiding
 from statewalk.checker.engines.resets import refuse_reduce
 from statewalk.checker.engines.slices import Sliced, refuse_slices
 from statewalk.checker.engines.table import SmallFirst
-from statewalk.checker.liveness.in_a_check import Liveness, keeping, not_decided
+from statewalk.checker.liveness.in_a_check import Liveness, keeping, keeping_first, not_decided
 from statewalk.checker.machine import supervisor
 from statewalk.checker.machine.supervisor import End
 from statewalk.checker.machine.watch import CutShort
@@ -78,7 +78,8 @@ def around(
     if options.slices != "off":
         refuse_slices(asked, {"--graph": options.graph is not None, "a refinement": refined,
                               "--engine spark": name == "spark"})  # fmt: skip
-        search = Sliced(search, options.slices == "on")
+        keeps = keeping_first(search, name, model, options, asked)
+        search = Sliced(search, options.slices == "on", keeps)
     if options.reduce:
         refuse_reduce(asked, {
             "--slice": options.slices != "off", "--graph": options.graph is not None,

@@ -32,8 +32,10 @@ from statewalk.checker.contract.search import (
 from statewalk.checker.contract.stops import from_outside
 from statewalk.checker.engines.fields import readers_of
 from statewalk.checker.engines.hidden import HiddenRead, HidingModel, HidingView, hiding
+from statewalk.checker.engines.table import Kept, SmallFirst
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.model import Model, Property
+from statewalk.dsl.source.readers import Readers
 from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.state.roles import Role
 from statewalk.dsl.view import Path
@@ -75,30 +77,51 @@ class Slice:
 
 @dataclass(frozen=True)
 class Unread:
-    """Fields that no step was seen to read."""
+    """Fields that no step was seen to read, and the state ``graph`` without them, if it was kept
+    for properties that read none.
+    """
 
     fields: frozenset[Key]
+    graph: Any = None
 
     def hidden_from(self, model: Model, properties: Sequence[Property]) -> HidingModel:
         """Return the model without the fields that some properties do not read, by their text."""
-        names = {prop.name.partition("(")[0] for prop in properties}
-        readers = readers_of(model)
-        left = {key for key in self.fields if names.isdisjoint(readers[key].properties)}
+        left = self.fields - _read_by(properties, readers_of(model))
         shown = {k: replace(info, auxiliary=k in left) for k, info in model.fields.items()}
         return hiding(replace(model, fields=shown))
 
 
+def _read_by(properties: Sequence[Property], readers: Mapping[Key, Readers]) -> set[Key]:
+    """Return the fields that some properties read, by their text."""
+    names = {prop.name.partition("(")[0] for prop in properties}
+    return {key for key, of in readers.items() if not names.isdisjoint(of.properties)}
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """An engine that keeps the state graph, for ``properties`` that are decided on it by their
+    ``predicates``.
+    """
+
+    engine: Engine
+    properties: tuple[Property, ...]
+    predicates: tuple[Callable[[], bool], ...]
+
+
 @dataclass(frozen=True)
 class Sliced:
-    """An engine: another one, and a search for each group of properties."""
+    """An engine: another one, and a search for each group of properties; the first is by the one
+    that ``keeps`` the graph, if its properties read none of what is left out.
+    """
 
     engine: Engine
     always: bool = True
+    keeps: Keeping | None = None
 
     def explore(self, model: Model, options: SearchOptions) -> Exploration:
         """See `checker.contract.search`."""
         if self.always or self._promises(model, options):
-            return _Slices(model, options, self.engine).explore()
+            return _Slices(model, options, self.engine, self.keeps).explore()
         return self.engine.explore(model, options)
 
     def _promises(self, model: Model, options: SearchOptions) -> bool:
@@ -131,6 +154,7 @@ class _Slices:
     model: Model
     options: SearchOptions
     engine: Engine
+    keeps: Keeping | None
     unread: set[Key] = field(default_factory=set)
     reads: dict[Part, frozenset[Slot]] = field(default_factory=dict)
     watched: dict[Part, frozenset[Slot]] = field(default_factory=dict)
@@ -155,7 +179,10 @@ class _Slices:
             try:
                 done = [*self._searched()]
             except HiddenRead as read:
-                self._give(read)
+                if self.keeps is not None and read.predicate in self.keeps.predicates:
+                    self.keeps = None
+                else:
+                    self._give(read)
                 continue
             errors = any(f.property == NO_ERROR for one, _ in done for f in one.findings)
             if errors and any(index is not None for _, index in self.reads):
@@ -258,6 +285,8 @@ class _Slices:
                 self.known[key] = self._search(slots, parts, last)
             found = self.known[key][0]
             yield self.known[key]
+            if isinstance(self.engine, SmallFirst) and "small" not in found.statistics:
+                self.engine = self.engine.large  # what has more fields is no smaller
             if found.running is not None or from_outside(found.stopped):
                 return
             if not self.options.keep_going and not self.options.awaited:
@@ -300,13 +329,19 @@ class _Slices:
         if options.timeout is not None:
             left = options.timeout - (time.monotonic() - self.began)
             options = replace(options, timeout=max(0.001, left))
+        keeps = None if slots else self.keeps
+        if keeps is not None and _read_by(keeps.properties, self.readers) & self.unread:
+            keeps = None
         try:
             rules = {self._predicates(part)[0]: watched[part] for part in own.values()}
-            found = self.engine.explore(hiding(model, rules), options)
+            engine = self.engine if keeps is None else keeps.engine
+            found = engine.explore(hiding(model, rules), options)
         except HiddenRead as read:
             read.predicate = self._meant(properties, read.predicate)
             raise
-        found = replace(found, findings=tuple(_of_state(f, own) for f in found.findings))
+        graph = None if keeps is None or isinstance(found.kept, Kept) else found.kept
+        findings = tuple(_of_state(f, own) for f in found.findings)
+        found = replace(found, findings=findings, kept=graph)
         return self._as_asked(found, last, ending), Slice(
             tuple(dict.fromkeys(name for name, _ in parts)),
             tuple(sorted(f"{o}.{n}" for (o, n), shown in hidden.items() if not shown)),
@@ -383,7 +418,7 @@ class _Slices:
             warnings=tuple(dict.fromkeys(text for one in every for text in one.warnings)),
             running=next((one.running for one in every if one.running is not None), None),
             fields=(),
-            kept=Unread(frozenset(self.unread)),
+            kept=Unread(frozenset(self.unread), every[0].kept),
         )
 
     def _end(self, best: dict[str, Finding]) -> int | None:

@@ -342,13 +342,7 @@ def collect_sliced(
         keeper = Keeper(search, rows=False, alone=True)
         stopped = run(loop_of(search, sink=keeper, check=keeper.check))
         graph = None if stopped else _graph(keeper, stopped, properties)
-        if graph is None or graph.raised:
-            return None
-        of = np.array([label.action for label in graph.table] or [0])
-        kept = np.bincount(of[graph.labels.astype(np.int64)], minlength=len(model.actions))
-        fair = [condition.action for condition in conditions(model, graph.table)]
-        fair += [a.index for a in model.actions if a.fairness != "none"]
-        return graph if all(kept[a] == search.fired[a] for a in fair) else None
+        return graph if graph is not None and _says_enough(model, graph, search.fired) else None
 
     try:
         return translating(limits, collected)
@@ -356,10 +350,27 @@ def collect_sliced(
         return None
 
 
+def _says_enough(model: Model, graph: StateGraph, fired: Positions) -> bool:
+    """Return whether a graph without hidden fields is whole and each step that a fair action made,
+    ``fired`` times, changes something in it.
+    """
+    if graph.raised:
+        return False
+    steps = np.arange(len(graph.targets))
+    moves = graph.targets != np.searchsorted(graph.offsets, steps, side="right") - 1
+    of = np.array([label.action for label in graph.table] or [0])
+    kept = np.bincount(of[graph.labels[moves].astype(np.int64)], minlength=len(model.actions))
+    fair = [condition.action for condition in conditions(model, graph.table)]
+    fair += [a.index for a in model.actions if a.fairness != "none"]
+    return all(kept[a] == fired[a] for a in fair)
+
+
 def explored(
-    model: Model, options: SearchOptions, properties: tuple[Property, ...], *, rows: bool
-) -> tuple[Exploration, StateGraph | None]:
-    """(what a search finds, the state graph as of `collect`): one search for both.
+    model: Model, options: SearchOptions, properties: tuple[Property, ...], *, rows: bool,
+    sliced: bool = False,
+) -> tuple[Exploration, StateGraph | None]:  # fmt: skip
+    """(what a search finds, the state graph as of `collect`, or where it is ``sliced`` of
+    `collect_sliced`): one search for both.
 
     The graph is None where the search did not come to its end, too.
     """
@@ -372,12 +383,16 @@ def explored(
     def check(search: NativeSearch, level: Level, stage: Stage, constraints: bool) -> Bools:
         return keepers[0].check(search, level, stage, constraints)
 
-    parts = model.constraints or model.step_constraints or options.view or options.symmetry
+    view = options.view and not sliced
+    parts = model.constraints or model.step_constraints or view or options.symmetry
     seen, sink = (model, None) if parts else (_noting(model, properties), keeper)
     if rows and options.programs == "all":
         options = replace(options, programs="whole")
     found = explore(seen, options, sink, check=check if sink else check_states)
-    return found, _graph(keepers[0], None, properties) if sink and not found.stopped else None
+    graph = _graph(keepers[0], None, properties) if sink and not found.stopped else None
+    if sliced and graph is not None and not _says_enough(model, graph, keepers[0].search.fired):
+        graph = None
+    return found, graph
 
 
 def _noting(model: Model, properties: tuple[Property, ...]) -> Model:

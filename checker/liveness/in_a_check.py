@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from statewalk.checker.contract.search import NO_ERROR, Finding, Pass, SearchOptions
 from statewalk.checker.contract.stops import StoppedBy, from_outside, stop_of
-from statewalk.checker.engines.slices import Unread
+from statewalk.checker.engines.slices import Keeping, Unread
 from statewalk.checker.engines.table import Allowance, Kept, SmallFirst
-from statewalk.checker.liveness.conditions import LivenessResult
+from statewalk.checker.liveness.conditions import LivenessResult, predicates
 from statewalk.checker.liveness.explore import PredicateRaisedError, built
 from statewalk.checker.machine.watch import interruptible
 from statewalk.checker.verdict.judge import expectation
@@ -59,13 +59,14 @@ class _Keeping:
 
     properties: tuple[Property, ...]
     rows: bool
+    sliced: bool = False
 
     def explore(self, model: Model, options: SearchOptions) -> Exploration:
         """See `checker.contract.search`."""
         with interruptible("loading the engine"):
             from statewalk.checker.liveness.collect import explored
 
-        found, graph = explored(model, options, self.properties, rows=self.rows)
+        found, graph = explored(model, options, self.properties, rows=self.rows, sliced=self.sliced)
         return replace(found, kept=graph)
 
 
@@ -85,6 +86,29 @@ def keeping(
     if isinstance(engine, SmallFirst) and not rows:
         return replace(engine, large=keeps)
     return keeps
+
+
+def keeping_first(
+    engine: Engine, name: str, model: Model, options: CheckOptions, asked: SearchOptions
+) -> Keeping | None:
+    """Return what keeps the state graph that liveness is decided on in the first of several slices;
+    None where there is none, as in `keeping`.
+    """
+    left = decided(model, options, asked)
+    parts = asked.symmetry or model.constraints or model.step_constraints
+    if name != "native" or not left or parts or options.max_memory is not None:
+        return None
+    watched = _watched(model, left)
+    if not _on_slices(left, watched):
+        return None
+    keeps = _Keeping(watched, rows=False, sliced=True)
+    first = replace(engine, large=keeps) if isinstance(engine, SmallFirst) else keeps
+    return Keeping(first, watched, tuple(predicates(watched).values()))
+
+
+def _on_slices(left: Sequence[Property], watched: Sequence[Property]) -> bool:
+    """Return whether properties can be decided without fields that nobody reads."""
+    return not any(p.asks_steps for p in watched) and all(p.kind != "formula" for p in left)
 
 
 def _watched(model: Model, left: Sequence[Property]) -> tuple[Property, ...]:
@@ -137,8 +161,7 @@ class Liveness(Pass):
             if isinstance(graph, Kept):
                 graph = small_graph(checked.model, limits, watched, graph)
             if isinstance(graph, Unread):
-                able = found.engine != "reference" and not rows
-                able = able and all(prop.kind != "formula" for prop in left)
+                able = found.engine != "reference" and _on_slices(left, watched)
                 graph = self._sliced(graph, limits, left, watched) if able else None
             graph = graph or graph_of(checked.model, limits, watched, found.engine, rows=rows)
             if not (graph.complete or options.allow_unsound or found.stopped):
@@ -190,7 +213,9 @@ class Liveness(Pass):
         from statewalk.checker.liveness.check import check_liveness
         from statewalk.checker.liveness.collect import collect_sliced
 
-        graph = collect_sliced(unread.hidden_from(model, watched), limits, watched)
+        graph: StateGraph | None = unread.graph
+        if graph is None:
+            graph = collect_sliced(unread.hidden_from(model, watched), limits, watched)
         if graph is None or any(r.lasso for r in check_liveness(model, graph, left)):
             return None
         return graph

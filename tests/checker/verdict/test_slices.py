@@ -9,6 +9,7 @@ import pytest
 
 from statewalk import check, load, replay
 from statewalk.checker.engines import hidden, slices
+from statewalk.checker.liveness import collect
 from statewalk.checker.verdict.run import Run
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.model import Model
@@ -166,6 +167,25 @@ def test_liveness_in_slices_is_that_of_the_whole(tmp_path: Path, fair: str, verd
     assert outcomes(whole) == outcomes(apart)
 
 
+def test_the_graph_is_kept_in_the_first_slice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = spec(tmp_path, LIVE + INVARIANT.format(test="n.h < 9"), fair="(fair='weak')")
+    monkeypatch.setattr(collect, "collect_sliced", None)
+
+    assert check(model, slices="on", engine="native").of("on").verdict == "holds"
+
+
+def test_liveness_that_reads_what_the_text_does_not_say_is_decided(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slices, "readers_of", suggesting_nothing)
+    model = spec(tmp_path, LIVE.replace("nodes[0].b", "nodes[0].h == 0"), fair="(fair='weak')")
+    whole, apart = (check(model, slices=s, engine="native") for s in ("off", "on"))
+
+    assert outcomes(whole) == outcomes(apart)
+
+
 HIDDEN_STEPS = """
 from statewalk import *
 
@@ -193,9 +213,17 @@ def done() -> bool:
 """
 
 
-def test_fair_steps_that_change_only_what_nobody_reads_count(tmp_path: Path) -> None:
+STAYS = """
+@on_step
+def stays() -> bool:
+    return node.b or not old(node.b)
+"""
+
+
+@pytest.mark.parametrize("rest", ["", STAYS], ids=["graph alone", "with steps that change nothing"])
+def test_fair_steps_that_change_only_what_nobody_reads_count(tmp_path: Path, rest: str) -> None:
     path = tmp_path / "spec.py"
-    path.write_text(HIDDEN_STEPS)
+    path.write_text(HIDDEN_STEPS + rest)
     whole, apart = (check(path, slices=s, engine="native") for s in ("off", "on"))
 
     assert apart.of("done").verdict == "violated"
