@@ -24,6 +24,7 @@ from statewalk.dsl.assemble.build import (
 from statewalk.dsl.assemble.coming import come_and_go
 from statewalk.dsl.assemble.formulas import make_formulas
 from statewalk.dsl.assemble.initial import InitialStates, crashes_of_roles
+from statewalk.dsl.assemble.step_ends import at_step_end, refuse_across_states
 from statewalk.dsl.binding import bound
 from statewalk.dsl.blocks.expand import expand_blocks
 from statewalk.dsl.declared import Configuration, Refines
@@ -177,7 +178,10 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
         analysis = analyse(tree)
     fields = make_fields(tree, analysis, mistakes)
     mistakes.raise_if_any()
-    classes = tree.classes | _open_records(loading)
+    refuse_across_states(tree, mistakes)
+    mistakes.raise_if_any()
+    own_values = {cls.__name__: cls for cls in loading.declared.options.get("values", ())}
+    classes = own_values | tree.classes | _open_records(loading)
     with bound(None, classes=classes):
         model = _assembled(tree, fields, classes, mistakes, path, optimize)
     if model.check_deadlock and not model.terminal and not model.actions:
@@ -222,7 +226,6 @@ def _assembled(
     bounds["constraints"] += limits
     bounds["terminal"] += used_up
     bounds = {name: tuple(given) for name, given in bounds.items()}
-    deadlock = loading.declared.options.get("deadlock", True)
     _check_not_empty([*actions, *properties], path, loading.modules[-1].source.dialect, mistakes)
     return Model(
         name=Path(path).stem,
@@ -245,14 +248,15 @@ def _assembled(
         symmetric_values=tuple(loading.declared.symmetric_values),
         fresh_values=bool(loading.declared.options.get("fresh_values")) or come_and_go(tree),
         first_unused=loading.declared.options.get("first_unused", ""),
-        check_deadlock=deadlock,
+        counted_by=tuple(loading.declared.options.get("counted_by", ())),
+        check_deadlock=loading.declared.options.get("deadlock", True),
         no_liveness=loading.declared.options.get("no_liveness", ""),
         optimized=optimize,
         warnings=tuple(w for w in mistakes.warned if not allowed(loading, w)),
         **named_choices(tree),
         flows=flows if flows.actions else None,
         functions=_functions(loading),
-        tree=(tree, lowering.effects) if optimize else None,
+        tree=(tree, lowering.effects) if optimize and at_step_end(tree) is None else None,
     )
 
 

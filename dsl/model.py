@@ -182,7 +182,8 @@ class Model:
     state's content all the same). ``outside`` is what the spec's modules hold besides the state.
     ``fresh_values``: steps
     take the first symmetric value that nothing mentions. ``first_unused`` is a domain whose values
-    are offered by that rule. ``sources`` maps each file of the spec to
+    are offered by that rule. ``counted_by`` says of values with numbers what of these counts.
+    ``sources`` maps each file of the spec to
     the hash of its text, ``inputs`` what else it was loaded from: other files to their hashes,
     installed packages to their versions. ``functions`` are those of the main module by name.
     ``no_liveness`` says why liveness properties are not to be checked. ``mutants`` says of each
@@ -214,6 +215,7 @@ class Model:
     symmetric_values: tuple[tuple[str, ...], ...] = ()
     fresh_values: bool = False
     first_unused: str = ""
+    counted_by: tuple[str, ...] = ()
     check_deadlock: bool = True
     no_liveness: str = ""
     max_depth: int | None = None

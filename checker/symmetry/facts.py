@@ -109,12 +109,12 @@ class Facts:
         where there is none. The orders of two turns together generate all.
         """
 
-        def moved(items: list[Any]) -> FrozenList:
+        def in_turn(items: list[Any]) -> FrozenList:
             first, *rest = items or [None]
             swapped = [*rest[:1], first, *rest[1:]] if turn % 2 else [*rest, first]
             return FrozenList(swapped if items else items)
 
-        return self._lists_as(value, moved)
+        return self._lists_as(value, in_turn)
 
     def _lists_as(self, value: Any, make: Callable[[list[Any]], Any]) -> Any:
         if value is ABSENT or not self.mentioned(value) or self.is_member(value):

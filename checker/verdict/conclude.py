@@ -104,7 +104,10 @@ def _evidence(
         hidden=tuple(auxiliary) if options.view else (),
         collision=None if entry.compares_states else min(1.0, n * n / 2.0 ** (options.bits + 1)),
         fairness=_fairness(checked),
-        symmetry=_symmetry(checked) if judge.uses_symmetry(model, options) else (),
+        symmetry=(
+            *(_symmetry(checked) if judge.uses_symmetry(model, options) else ()),
+            *model.counted_by,
+        ),
         fields=field_costs(model, found),
         expectation=expect if expect is None or judge.is_compared(checked, expect) else None,
         left_out=judge.left_out(checked, expect) if expect is not None else (),

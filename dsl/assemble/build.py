@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Any
 
 from statewalk.dsl.assemble.coming import come_and_go, coming, in_a_step, of_those_there
+from statewalk.dsl.assemble.step_ends import at_step_end
 from statewalk.dsl.blocks.read import flow_of, flow_option
 from statewalk.dsl.declared import BOUNDS, property_name
 from statewalk.dsl.errors import Mistakes, Span
@@ -223,6 +224,7 @@ def make_fields(
     fields: dict[tuple[str, str], Field] = {}
     crashing = may_crash(tree)
     fresh = bool(tree.loading.declared.options.get("fresh_values"))  # all that is stored is listed
+    renumbered = at_step_end(tree) is not None  # and so written by every step
     listed = fresh or tree.loading.listed or come_and_go(tree)
     for role in tree.roles:  # of all, before the fields of one hide what another inherits
         role._defaults = {name: default_of(role, name) for name in role._fields}
@@ -240,7 +242,7 @@ def make_fields(
             if domain.kind in ("set", "frozenset") and usage.pointwise and not listed:
                 field.layout = "elements"
             field.keys = usage.listed or listed
-            field.constant = not (usage.written or _reached(domain, usage.reach))
+            field.constant = not (usage.written or _reached(domain, usage.reach) or renumbered)
             if cls._room is not None:  # a step may give it its first value
                 field.layout, field.constant = "whole", False
                 if field.ephemeral:
@@ -326,6 +328,7 @@ def make_actions(tree: SpecTree, flows: Flows, mistakes: Mistakes) -> list[Actio
                 run = in_a_step(tree, run, coming((actor, *values)))
                 given = tuple(zip(names, map(freeze, values), strict=True))
                 plain = slot is None and not flows.guarded and not come_and_go(tree)
+                plain = plain and at_step_end(tree) is None
                 whole = (actor, *values) if actor is not None else values
                 text = Text(function, whole) if plain else None
                 made = make(

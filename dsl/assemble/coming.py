@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from statewalk.dsl.assemble.step_ends import at_step_end
 from statewalk.dsl.binding import binding
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.flows.run import slots_of_runs
@@ -40,7 +41,7 @@ def in_a_step(
     """Return the run of an action: possible while those it ``needs`` are there, and whole
     after it.
     """
-    if not come_and_go(tree):
+    if not come_and_go(tree) and at_step_end(tree) is None:
         return run
 
     def go() -> Any:
@@ -76,6 +77,9 @@ def settle(tree: SpecTree, where: str) -> None:
     for role in binding.gone:
         _check_gone(tree, role, where)
     _collect(tree)
+    end_of_step = at_step_end(tree)
+    if end_of_step is not None:
+        end_of_step()
 
 
 def _collect(tree: SpecTree) -> None:

@@ -67,7 +67,7 @@ class Names:
     from_init_only: set[int] = field(default_factory=set)
     both_ways: set[int] = field(default_factory=set)
     reads_returns: bool = False
-    domains: set[str] = field(default_factory=set)
+    domains: dict[str, str] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
     made: dict[tuple[str, ...], str] = field(default_factory=dict)
 
@@ -173,7 +173,7 @@ def collect(module: ast.Module) -> Names:
                 function = value.func if isinstance(value, ast.Call) else None
                 if isinstance(function, ast.Attribute):  # symmetry.kind(...)
                     if ast.unparse(function.value) == "symmetry":
-                        names.domains.add(name)
+                        names.domains[name] = function.attr
     _state(names)
     for info in names.roles.values():
         _members(info)

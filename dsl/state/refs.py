@@ -46,7 +46,8 @@ def is_container(value: object) -> bool:
     kind = type(value)
     found = _known.get(kind)
     if found is None:
-        found = _known[kind] = isinstance(value, _CONTAINERS)
+        single = getattr(kind, "_single", False)
+        found = _known[kind] = isinstance(value, _CONTAINERS) and not single
     return found
 
 
@@ -71,9 +72,9 @@ def look(value: Any) -> Any:
     """Return a scalar itself; of a container or a record only the class, as a `StandIn`."""
     kind = type(value)
     if kind not in _stand_ins:
-        example = object.__new__(kind) if issubclass(kind, Record) else None
-        if example is None and is_container(value):
-            example = kind()
+        example = None
+        if is_container(value):
+            example = object.__new__(kind) if issubclass(kind, Record) else kind()
         _stand_ins[kind] = None if example is None else StandIn(example)
     known = _stand_ins[kind]
     return value if known is None else known

@@ -130,6 +130,8 @@ class Record:
     __match_args__: ClassVar[tuple[str, ...]] = ()
     # Whether fields of any name may be added, as in .fizz specs.
     _open: ClassVar[bool] = False
+    # Whether it is one value like a number, and no place with parts.
+    _single: ClassVar[bool] = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

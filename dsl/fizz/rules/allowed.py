@@ -93,12 +93,14 @@ _SHOWING = (
     types.CodeType, types.TracebackType, property,
 )  # fmt: skip
 _PREFIXES = ("gi_", "cr_", "ag_", "f_", "co_", "tb_")
+# The fields of values that steps number anew, see `dsl.fizz.runtime.numbered`.
+_NUMBERED = _words("domain_left domain_limit domain_name domain_number domain_right")
 INSIDES = frozenset(
     name
     for kind in _SHOWING
     for name in dir(kind)
     if name.startswith(_PREFIXES) or name in ("mro", "fget", "fset", "fdel")
-) | {"format_map"}
+) | {"format_map", *_NUMBERED}
 
 INSTEAD = {
     "isinstance": 'Ask for its name: type(x) == "list".',
@@ -123,7 +125,8 @@ INSTEAD = {
 _GENERATED = ("locals", "isinstance", "getattr", "hasattr", "dir", "type", "__build_class__")
 _IMPORTED = frozenset({
     "statewalk", "statewalk.dsl.fizz.runtime.next", "statewalk.dsl.fizz.runtime.values",
-    "statewalk.dsl.fizz.runtime.symmetry", "statewalk.dsl.blocks.steps", "itertools", "math",
+    "statewalk.dsl.fizz.runtime.numbered", "statewalk.dsl.fizz.runtime.symmetry",
+    "statewalk.dsl.blocks.steps", "itertools", "math",
     "typing",
 })  # fmt: skip
 

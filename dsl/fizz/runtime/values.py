@@ -301,7 +301,9 @@ def fail(*words: object) -> NoReturn:
 
 _TYPE_NAMES = {
     "NoneType": "NoneType", "str": "string", "FrozenList": "list", "FrozenSet": "set",
-    "FrozenDict": "dict", "FrozenBag": "bag", "Bag": "bag",
+    "FrozenDict": "dict", "FrozenBag": "bag", "Bag": "bag", "OrdinalValue": "symmetric_value",
+    "IntervalValue": "symmetric_value", "RotationalValue": "symmetric_value",
+    "Segment": "symmetry_segment",
 }  # fmt: skip
 
 

@@ -48,19 +48,23 @@ SOURCES = {
         "over", "remaining", "settles", "took", "turn_of", "waits", "without_turn",
     ),
     "statewalk.dsl.fizz.runtime.symmetry": ("nominal",),
+    "statewalk.dsl.fizz.runtime.numbered": ("interval", "ordinal", "rotational"),
     "statewalk.dsl.fizz.runtime.next": ("before_step", "next_states"),
 }  # fmt: skip
 MODULES = ("itertools", "math")
 
 
-# What Fizzbee's values of these kinds have beyond being told apart.
-_OTHER_KINDS = {
-    "ordinal": "values with an order",
-    "interval": "values with distances",
-    "rotational": "values on a ring",
-}
-_METHODS = {"fresh": "fresh", "choices": "choices", "choose": "choose", "values": "used"}
-_HELP = "Only symmetry.nominal(...) is supported: its values can only be compared for equality."
+# By kind of domain: what can be asked of it, and what that is called here.
+_ALL = {"fresh": "fresh", "values": "used"}
+_ANY, _ENDS = (
+    {**_ALL, "choices": "choices", "choose": "choose"},
+    {**_ALL, "min": "min", "max": "max"},
+)
+_METHODS = {
+    "nominal": _ANY, "rotational": _ANY, "interval": _ENDS,
+    "ordinal": {**_ENDS, "segments": "segments"},
+}  # fmt: skip
+_HELP = f"There are: {', '.join(f'symmetry.{kind}(...)' for kind in sorted(_METHODS))}."
 
 
 def kind_of_domain(node: ast.AST) -> str | None:
@@ -76,13 +80,11 @@ def declared_domain(x: Expressions, node: ast.Call) -> ast.expr | None:
     kind = kind_of_domain(node)
     if kind is None or _is_shadowed(x):
         return None
-    if kind in _OTHER_KINDS:
-        raise x.refuse(node, f"symmetry.{kind}(...) declares {_OTHER_KINDS[kind]}", _HELP)
-    if kind != "nominal":
+    if kind not in _METHODS:
         raise x.wrong(node, f"There is no symmetry.{kind}(...).", _HELP)
     if x.scope.state or x.scope.role is not None:
         raise x.wrong(node, "Domains are declared at the top level of the file.")
-    return x.imported("nominal", node)
+    return x.imported(kind, node)
 
 
 def asked_of_domain(x: Expressions, function: ast.expr) -> str | None:
@@ -91,12 +93,14 @@ def asked_of_domain(x: Expressions, function: ast.expr) -> str | None:
         return None
     of = function.value
     named = isinstance(of, ast.Name) and of.id in x.names.domains and of.id not in x.scope.locals
-    if not named and (kind_of_domain(of) != "nominal" or _is_shadowed(x)):
+    kind = x.names.domains[of.id] if named and isinstance(of, ast.Name) else kind_of_domain(of)
+    if kind not in _METHODS or (not named and _is_shadowed(x)):
         return None
-    if function.attr not in _METHODS:
-        help = f"There are: {', '.join(f'{name}()' for name in sorted(_METHODS))}."
-        raise x.wrong(function, f"A nominal domain has no {function.attr}().", help=help)
-    return _METHODS[function.attr]
+    methods = _METHODS[kind]
+    if function.attr not in methods:
+        help = f"There are: {', '.join(f'{name}()' for name in sorted(methods))}."
+        raise x.wrong(function, f"A domain of kind {kind} has no {function.attr}().", help=help)
+    return methods[function.attr]
 
 
 def _is_shadowed(x: Expressions) -> bool:

@@ -280,9 +280,9 @@ atomic action Renew:
         ),
         ("D = symmetry.nominal(name='d', limit=1)\nE = D.min()", "SW153", "no min()"),
         ("D = symmetry.cyclic(name='d', limit=1)", "SW153", "no symmetry.cyclic"),
-        ("D = symmetry.ordinal(name='d', limit=1)", "SW152", "an order"),
-        ("D = symmetry.interval(name='d', limit=1)", "SW152", "distances"),
-        ("D = symmetry.rotational(name='d', limit=2)", "SW152", "a ring"),
+        ("D = symmetry.ordinal(name='d', limit=1)\nE = D.choices()", "SW153", "no choices()"),
+        ("D = symmetry.interval(name='d')", "SW153", "limit="),
+        ("D = symmetry.rotational(name='d', limit=2)\nE = D.min()", "SW153", "no min()"),
         ("D = [symmetry]", "SW152", "symmetry"),
     ],
 )

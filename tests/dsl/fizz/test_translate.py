@@ -123,7 +123,7 @@ def test_assigning_a_constant_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ("D = symmetry.ordinal(name='d', limit=3)\naction A:\n    pass\n", 1, "an order"),
+        ("D = [symmetry]\naction A:\n    pass\n", 1, "'symmetry' without a kind"),
         ("always assertion A:\n    return Channel() == None\n", 2, "Channels"),
         ("compose:\n    a: a.f\n", 1, "compose"),
         ("action Init:\n    a = 3\nfunc f(x, y=[a]):\n    return x\n", 3, "variable 'a'"),
