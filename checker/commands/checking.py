@@ -26,13 +26,12 @@ from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.report.check import report
 from statewalk.checker.report.page import levels_page
 from statewalk.checker.report.progress import ProgressBlock
-from statewalk.checker.report.runs import RunFolder, forget, new_folder, taken
+from statewalk.checker.report.runs import REQUEST, RunFolder, forget, new_folder
 from statewalk.checker.states.shortening import fit
 from statewalk.checker.verdict import exits
 from statewalk.checker.verdict.evidence import Evidence, Notice
 from statewalk.checker.verdict.run import Run, read_result
 from statewalk.dsl.errors import EngineError, RunError, StatewalkError, printable
-from statewalk.dsl.files import decoded, is_own_file, read_text
 
 if TYPE_CHECKING:
     from statewalk.checker.contract.options import CheckOptions, Sweep
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from statewalk.dsl.model import Model
 
 STDOUT = "-"
-CHECKPOINT, REQUEST = "checkpoint", "request.json"
+CHECKPOINT = "checkpoint"
 DISK = "disk"  # what does not fit in memory, where there is no checkpoint
 SCHEMA = 1  # of the latter
 _RARELY = 20  # times as long as a note takes lie between two,
@@ -152,8 +151,6 @@ def remember(
         "options": options.given(),
     }
     file = folder / REQUEST
-    if is_own_file(file) and not _asked(file):
-        raise taken(file)
     try:
         write_text(file, json.dumps(about, indent=2) + "\n")
     except RunError as problem:
@@ -161,14 +158,6 @@ def remember(
             file.unlink(missing_ok=True)
         return problem
     return None
-
-
-def _asked(file: Path) -> bool:
-    """Return whether a file is what `remember` wrote."""
-    try:
-        return {"schema", "spec", "options"} <= set(decoded(read_text(file)))
-    except (OSError, ValueError, TypeError, RecursionError):
-        return False
 
 
 def checked(

@@ -17,7 +17,8 @@ def add_parser(subparsers: Any) -> None:
         "resume",
         help="continue an interrupted check",
         description="Go on with a check that was begun with --out DIR and was interrupted or "
-        "killed. The result is that of a check in one go. A changed spec is refused.",
+        "killed. The result is that of a check in one go. A changed spec is refused, unless "
+        "nothing was saved yet: it begins anew then.",
     )
     parser.add_argument("folder", metavar="DIR", help="the folder of the run")
     parser.add_argument("--spec", metavar="SPEC", help="where the spec is, if it lies elsewhere")
@@ -89,8 +90,9 @@ def read_request(folder: Path) -> tuple[str, dict[str, Any], Any]:
     """(spec, constants, options) of a run's folder. Raises RunError[SW342]."""
     from pydantic import TypeAdapter
 
-    from statewalk.checker.commands.checking import REQUEST, SCHEMA
+    from statewalk.checker.commands.checking import SCHEMA
     from statewalk.checker.contract.options import CheckOptions
+    from statewalk.checker.report.runs import REQUEST
     from statewalk.dsl.errors import RunError
     from statewalk.dsl.files import SaidTwice, decoded, file_name, read_text
     from statewalk.dsl.words.constants import GivenText

@@ -23,7 +23,13 @@ if TYPE_CHECKING:
 ROOT = Path(".statewalk/runs")
 RESULT = "result.json"
 EVIDENCE = "evidence.json"
+REQUEST = "request.json"
 SUFFIX = ".trace.json"
+_WRITTEN = {  # what tells these files from others of the same name
+    RESULT: {"schema", "spec", "verdict", "properties"},
+    EVIDENCE: {"spec", "sources", "options", "traces"},
+    REQUEST: {"schema", "spec", "options"},
+}
 
 
 @dataclass(frozen=True)
@@ -76,17 +82,21 @@ def _traces_in(file: Path) -> list[str]:
     """Return the names of the traces that a file of a run names. Raises RunError[SW403] where no
     run wrote it.
     """
+    if not _is(file, _WRITTEN[file.name]):
+        raise _taken(file)
+    names = decoded(read_text(file)).get("traces", ())
+    return [Path(n).name for n in names if isinstance(n, str) and n.endswith(SUFFIX)]
+
+
+def _is(file: Path, keys: set[str]) -> bool:
+    """Return whether a file holds a JSON object with these keys."""
     try:
-        found = decoded(read_text(file))
-        names = found["traces"] if file.name == EVIDENCE else found["properties"] and ()
-        names = [Path(name).name for name in names]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        raise taken(file) from None
-    return [name for name in names if name.endswith(SUFFIX)]
+        return keys <= set(decoded(read_text(file)))
+    except (OSError, ValueError, TypeError, RecursionError):
+        return False
 
 
-def taken(file: Path) -> RunError:
-    """Return the error of a name that a file of another program has."""
+def _taken(file: Path) -> RunError:
     return RunError(
         "SW403", f"{file} is there already, and no run wrote it.",
         why="A run writes a file of this name.", help=OUT,
@@ -94,13 +104,20 @@ def taken(file: Path) -> RunError:
 
 
 def forget(out: str | Path | None) -> None:
-    """Remove an earlier run's results from the folder of a new check, which may end without any.
+    """Remove an earlier run's results from the folder of a new check, which may end without any,
+    and what was asked there: it is not to be resumed in the place of the new one.
 
-    Raises:  RunError[SW345] where another process writes to the folder.
+    Raises:  RunError[SW345] where another process writes to the folder; RunError[SW403] where no
+    run wrote what is there.
     """
     if out is not None and Path(out).is_dir():
         with held(out):
+            request = Path(out, REQUEST)
+            if is_own_file(request) and not _is(request, _WRITTEN[REQUEST]):
+                raise _taken(request)
             RunFolder(Path(out)).clear()
+            with suppress(OSError):
+                request.unlink(missing_ok=True)
 
 
 def new_folder(out: str | Path | None = None) -> RunFolder:

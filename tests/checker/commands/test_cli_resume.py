@@ -327,3 +327,21 @@ def test_a_request_that_waits_has_no_older_search(
     assert 2 == main(["check", spec, "--out", str(tmp_path)])
     assert (tmp_path / "request.json").exists()
     assert not (tmp_path / "checkpoint" / "manifest.json").exists()
+
+
+def test_what_was_asked_before_is_not_resumed_for_a_check_that_ended_in_loading(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check = ["check", str(MODELS / "toys/die_hard.py"), "--out", str(tmp_path)]
+    main([*check, "--property", "type_ok"])
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(checking, "load_within", killed)
+    assert 3 == main(check)
+    monkeypatch.undo()
+    capsys.readouterr()
+
+    assert 2 == main(["resume", str(tmp_path)])
+    assert "it has no request.json" in capsys.readouterr().err

@@ -158,6 +158,8 @@ def test_a_pipe_that_the_user_names_is_written_to(tmp_path: Path) -> None:
     [
         ("request.json", '{"url": "x"}', 2),
         ("request.json", "", 2),
+        ("result.json", '{"type": "Feature", "properties": {"name": "x"}}', 2),
+        ("evidence.json", '{"traces": ["my.trace.json"]}', 2),
         ("checkpoint/manifest.json", '{"name": "my extension"}', 1),
         ("checkpoint/best.npz", "weights", 1),
         ("checkpoint/level-1.npz", "weights", 1),
