@@ -18,12 +18,18 @@ class Files:
     """Files that are told apart from what they were: ``which`` are to be looked at, each time.
 
     One that nobody looked at before is new where it was written or renamed since; else it is one
-    that belongs to them only now.
+    that belongs to them only now, and is looked at from `learn` on.
     """
 
     def __init__(self, which: Callable[[], Iterable[str]]) -> None:
         self.which = which
         self._know(self._stamps())
+
+    def learn(self) -> None:
+        """Look from now on also at files that belong to them only now, unless they are new."""
+        for file, stamp in self._stamps().items():
+            if not self._differs(file, stamp):
+                self.known.setdefault(file, stamp)
 
     def saved(self) -> list[str]:
         """Return the files that are not as they were; also those that are there now, or no more."""

@@ -65,6 +65,7 @@ def watch(job: Watched) -> int:
                 if asked():
                     return code
                 _show(job.done())
+                files.learn()
                 looked = plural(len(set(files.which())), "file")
                 _say(f"watching {looked}, Ctrl-C ends it", "dim")
             while not files.saved():

@@ -200,6 +200,28 @@ def test_a_file_that_belongs_to_them_only_now_was_not_saved(tmp_path: Path) -> N
     assert [str(moved), str(new)] == files.saved()
 
 
+def test_a_file_that_belongs_to_them_only_now_is_looked_at_once_it_was_learned(
+    tmp_path: Path,
+) -> None:
+    for folder in ("v1", "v2"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "data").write_text(folder)
+    (tmp_path / "now").symlink_to("v2")
+    (tmp_path / "gone").write_text("x")
+    which: list[str] = []
+    files = Files(lambda: which)
+    files.since = time.time_ns() + 10**9  # all of them are older
+    which += [str(tmp_path / "now" / "data"), str(tmp_path / "gone")]
+    files.learn()
+    assert [] == files.saved()
+
+    (tmp_path / "gone").unlink()
+    (tmp_path / "now").unlink()
+    (tmp_path / "now").symlink_to("v1")
+
+    assert [str(tmp_path / "gone"), str(tmp_path / "now" / "data")] == files.saved()
+
+
 def test_the_check_that_is_begun_does_not_watch() -> None:
     words = ["check", "s.py", "--watch", "--wat", "--view", "on", "-", "--"]
 
