@@ -14,8 +14,8 @@ What is generated follows a line that says of what, up to its end:
 - ``<!-- compared: MODEL -->``: a table of options of ``statewalk compare MODEL``, with what becomes
   of the properties of the first, and of what refutes them;
 - ``<!-- counts: kafka/replication -->``: the table of its rows;
-- ``<!-- fields: SPEC -->``: the fields that make most of the states of that spec, as
-  ``statewalk profile`` counts them, with the defaults of its constants;
+- ``<!-- fields: SPEC [CONFIG] -->``: the fields that make most of the states of that spec, as
+  ``statewalk profile`` counts them, with the defaults of its constants or a configuration's;
 - ``<!-- formats -->``: the same workloads on every format of tables, from their configurations;
 - ``<!-- states: ARGUMENTS -->``: the states of a role and the actions between them, as
   ``statewalk export --format dot ARGUMENTS`` has them;
@@ -91,7 +91,7 @@ KINDS = {
     "matrices": rf"^(<!-- matrix: (?P<spec>\S+) -->\n\n){ROWS}",
     "comparisons": rf"^(<!-- compared: (?P<spec>\S+) -->\n\n){ROWS}",
     "counts": rf"^(<!-- counts: kafka/replication -->\n\n){ROWS}",
-    "fields": rf"^(<!-- fields: (?P<spec>\S+) -->\n\n){ROWS}",
+    "fields": rf"^(<!-- fields: (?P<spec>\S+)(?P<config> \S+)? -->\n\n){ROWS}",
     "formats": rf"^(<!-- formats -->\n\n){ROWS}",
     "states": rf"^(<!-- states: (?P<command>.*?) -->\n\n){DRAWN}",
     "figures": rf"^(<!-- figure: (?P<command>.*?) -->\n\n){DRAWN}",
@@ -126,7 +126,7 @@ def part(kind: str, page: str, m: re.Match[str]) -> str:
         case "counts":
             return f"{m[1]}{counts()}\n"
         case "fields":
-            return f"{m[1]}{makers(m['spec'])}\n"
+            return f"{m[1]}{makers(m['spec'], (m['config'] or '').strip() or None)}\n"
         case "formats":
             return f"{m[1]}{formats()}\n"
         case "states":
@@ -286,11 +286,11 @@ def table(spec: str, prefix: str = "") -> str:
     return "\n".join(out)
 
 
-def makers(spec: str) -> str:
+def makers(spec: str, config: str | None) -> str:
     """Return a sentence about the fields without which a spec had fewest states."""
     run = check(
-        spec, engine="native", threads=1, every_field=True, liveness=False, keep_going=True,
-        max_states=_SOME_STATES,
+        spec, config=config, engine="native", threads=1, every_field=True, liveness=False,
+        keep_going=True, max_states=_SOME_STATES,
     )  # fmt: skip
     found = sorted(run.evidence.fields, key=lambda one: (-one.factor, one.fields))
     told = [
