@@ -255,6 +255,19 @@ def change(entry: Entry, cell: Cell, here: Path, text: str | None) -> None:
     file.write_text(whole, encoding="utf-8")
 
 
+def shown_in(block: str, whole: str) -> dict[int, int]:
+    """Return, by line of a file's text, the line of a block that shows it."""
+    places = _parts(whole, block + "\n")
+    found, at = dict[int, int](), 1
+    parts = () if isinstance(places, str) else zip(_GAP.split(block + "\n"), places, strict=True)
+    for part, (first, end, _) in parts:
+        lines, before = dedent(part), whole.count("\n", 0, first) + 1
+        top = at + len(lines) - len(lines.lstrip("\n"))
+        found |= {before + n: top + n for n in range(whole.count("\n", first, end))}
+        at += part.count("\n") + 1
+    return found
+
+
 def _printed(entry: Entry, cell: Cell, here: Path, run: Execute) -> Iterator[str]:
     for command, old in cell.commands:
         yield PROMPT + command

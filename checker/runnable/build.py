@@ -8,8 +8,9 @@ import subprocess
 import tempfile
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -99,8 +100,8 @@ class Runnable:
             'states a second; <a href="README.html">installed</a>, statewalk checks a million.'
             '</p><div id="playground"></div>'
             "<noscript>This page needs its scripts.</noscript>"
-            f"<details><summary>For who publishes this site</summary><p>All files are static; any "
-            f"host will do. A first run loads {self.size / _MEGA:.1f} MB, less where the host "
+            f"<details><summary>For those who publish this site</summary><p>All files are static; "
+            f"any host will do. A first run loads {self.size / _MEGA:.1f} MB, less where the host "
             "compresses; later ones come from the browser's cache. To start takes some 3 CPU "
             "seconds, and 20,000 states of Kafka's InitPid 15. Pages loaded from file:// "
             f'cannot run. <a href="{_FOLDER}/LICENSES.txt">Licences</a> of what is served.</p>'
@@ -204,13 +205,7 @@ def _prepare(folder: Path, contents: Iterable[tuple[str, bytes]], lock: Mapping[
             for file, data in sorted(contents):
                 archive.writestr(file, data)
         locked.write_text(json.dumps(lock), encoding="utf-8")
-        words = [
-            node,
-            str(_ASSETS / "prepare.mjs"),
-            str(folder.resolve()),
-            str(packed),
-            str(locked),
-        ]
+        words: list[str | Path] = [node, _ASSETS / "prepare.mjs", folder.resolve(), packed, locked]
         done = subprocess.run(words, capture_output=True, check=False, encoding="utf-8")
     if done.returncode:
         raise RunError("SW302", f"Pyodide {VERSION} fails: {done.stderr.strip()[-_SAID:]}")
@@ -235,13 +230,15 @@ def _package() -> Iterator[tuple[str, bytes]]:
         yield file.relative_to(arrays).as_posix(), file.read_bytes()
 
 
+def _installed(*names: str) -> Iterator[Distribution]:
+    for name in names:
+        with suppress(PackageNotFoundError):
+            yield distribution(name)
+
+
 def _packages() -> Iterator[tuple[str, bytes]]:
     """Yield the packages in Python that we stand on, as they are installed here."""
-    for name in _PURE:
-        try:
-            found = distribution(name)
-        except PackageNotFoundError:
-            continue
+    for found in _installed(*_PURE):
         for file in found.files or ():
             if file.suffix in (".py", ".lark") and ".." not in file.parts:
                 yield file.as_posix(), Path(str(file.locate())).read_bytes()
@@ -271,14 +268,10 @@ def _licences(pyodide: Path) -> str:
         f"(https://www.mozilla.org/MPL/2.0/). Its source: {about['homepage']}. It contains Python, "
         "under the Python Software Foundation License (https://docs.python.org/3/license.html)."
     ]
-    for name in ("statewalk", CORE, *_PURE):
-        try:
-            found = distribution(name)
-        except PackageNotFoundError:
-            continue
+    for found in _installed("statewalk", CORE, *_PURE):
         told = found.metadata.json
         kind = str(told.get("license_expression") or told.get("license") or "see below")
-        texts.append(f"{name} {found.version}: {kind.splitlines()[0]}")
+        texts.append(f"{found.name} {found.version}: {kind.splitlines()[0]}")
         texts += [
             Path(str(file.locate())).read_text(encoding="utf-8")
             for file in found.files or ()

@@ -18,7 +18,7 @@ from typing import Any
 
 from statewalk.checker.api import declared_within
 from statewalk.checker.diary.entry import Entry, copy_pinned, entries, entry
-from statewalk.checker.diary.play import answers, change, execute, output
+from statewalk.checker.diary.play import answers, change, execute, output, shown_in
 from statewalk.checker.liveness import kernels
 from statewalk.checker.verdict import spec_text
 from statewalk.dsl import inputs
@@ -123,7 +123,17 @@ def _run(asked: Mapping[str, Any]) -> dict[str, Any]:
         return printed
 
     lines = output(one or Entry(Path("playground"), ""), asked["command"], here, limited)
-    return {"lines": lines, "page": found[-1] if found else None}
+    places = dict(_places(one, asked, here)) if one is not None else {}
+    return {"lines": lines, "page": found[-1] if found else None, "places": places}
+
+
+def _places(one: Entry, asked: Mapping[str, Any], here: Path) -> Iterator[tuple[int, Any]]:
+    """Yield, by cell, which of its lines shows which one of its file."""
+    for number, cell in enumerate(one.cells()[: asked["cell"]]):
+        file = here / cell.name.removesuffix("+").rstrip()
+        if cell.kind == "file" and file.is_file():
+            text = asked["texts"].get(str(number), "\n".join(cell.lines))
+            yield number, shown_in(text, file.read_text(encoding="utf-8"))
 
 
 def _place(asked: Mapping[str, Any]) -> tuple[Entry | None, Path]:

@@ -14,6 +14,7 @@ function asEditor(cell) {
     differs.hidden = reset.hidden = !cell.editor.changed;
     fill(list, changes(cell.editor));
   });
+  cell.editor.number = cell.number;
   (cell.figure.querySelector(".copied") ?? cell.figure.querySelector("pre")).replaceWith(cell.editor.element);
   const caption = cell.figure.querySelector("figcaption");
   caption?.append(reset);

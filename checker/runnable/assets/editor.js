@@ -37,7 +37,8 @@ function editor(name, text, changed) {
     mark(line) {
       marks.add(line);
       draw();
-      numbers.children[line - 1]?.scrollIntoView({ block: "nearest" });
+      const at = numbers.children[line - 1];
+      if (at && marks.size === 1) made.element.scrollTop = at.offsetTop - made.element.clientHeight / 2;
     },
   };
   area.value = text;
@@ -67,6 +68,7 @@ function changes(one) {
 }
 
 // Output of a command, coloured as the recorded one is; errors lead to their pages and lines.
+// A cell that shows parts of a file is told which of its lines show which of the file's.
 const styles = given.styles.map(([pattern, style]) => [new RegExp(pattern), style]);
 
 function printed(lines) {
@@ -77,8 +79,11 @@ function shown(reply, editors) {
   const parts = [h("pre", null, printed(reply.lines))];
   const text = reply.lines.join("\n");
   for (const one of editors) {
-    const name = one.name.replace(/[.]/g, "\\.");
-    for (const found of text.matchAll(new RegExp("\\b" + name + ":(\\d+)", "g"))) one.mark(Number(found[1]));
+    const name = one.name.split("/").pop().replace(/[.]/g, "\\.");
+    for (const found of text.matchAll(new RegExp("\\b" + name + ":(\\d+)", "g"))) {
+      const line = "number" in one ? reply.places?.[one.number]?.[found[1]] : Number(found[1]);
+      if (line) one.mark(line);
+    }
   }
   const code = text.match(/\bSW\d{3}\b/);
   if (code && given.errors) {

@@ -1,21 +1,33 @@
 // The playground: one spec, its constants as fields, and links that carry it in the fragment.
 const SPEC = "spec.py";
 const HEAD = "#1"; // the version of a link: deflated JSON in base64 follows
+const MOST = 200_000; // letters of a spec in a link, and of the link
+const LARGE = new RangeError("it is too large: a link carries at most " + MOST.toLocaleString("en") + " letters");
 
+// What a stream makes of data; no more of it is read than a link may carry.
 async function piped(data, stream) {
-  return new Uint8Array(await new Response(new Blob([data]).stream().pipeThrough(stream)).arrayBuffer());
+  const [found, reader] = [[], new Blob([data]).stream().pipeThrough(stream).getReader()];
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    for (const byte of next.value) found.push(byte);
+    if (found.length > MOST) { reader.cancel(); throw LARGE; }
+  }
+  return new Uint8Array(found);
 }
 
 async function packed(thing) {
-  const data = await piped(JSON.stringify(thing), new CompressionStream("deflate-raw"));
-  return HEAD + btoa(String.fromCharCode(...data)).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
+  const text = new TextEncoder().encode(JSON.stringify(thing));
+  if (text.length > MOST) throw LARGE;
+  const data = await piped(text, new CompressionStream("deflate-raw"));
+  return HEAD + btoa(Array.from(data, (c) => String.fromCharCode(c)).join("")).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
 }
 
 async function unpacked(fragment) {
+  if (fragment.length > MOST) throw LARGE;
+  if (!fragment.startsWith(HEAD)) throw new RangeError("it is of another version of this page");
   const letters = atob(fragment.slice(HEAD.length).replace(/-/g, "+").replace(/_/g, "/"));
   const data = await piped(Uint8Array.from(letters, (c) => c.charCodeAt(0)), new DecompressionStream("deflate-raw"));
   const { text, command } = JSON.parse(new TextDecoder().decode(data));
-  if (typeof text !== "string" || typeof command !== "string") throw new Error("no spec in it");
+  if (typeof text !== "string" || typeof command !== "string") throw new RangeError("there is none in it");
   return { text, command };
 }
 
@@ -40,21 +52,26 @@ function playground(root) {
     h("optgroup", { label: "Templates" }, Object.keys(given.templates).map((name) => option("new " + name, name))),
     h("optgroup", { label: "Library" }, given.models.map(([name, line]) => option(name, name + ": " + line))));
   const words = () => command.value.trim();
+  let safe = spec.value; // what is written nowhere else may not be lost
+  const replaces = () => spec.value === safe || confirm("Replace what you wrote? Link and Download keep it.");
+  const tell = (text) => { notice.hidden = false; fill(notice, text); };
   const request = (more) => ({ name: SPEC, text: spec.value, files: { [SPEC]: spec.value }, ...more });
 
   function begin(text, ran) {
-    spec.first = text;
-    spec.value = text;
+    spec.value = safe = text;
     command.value = ran ?? "statewalk check " + SPEC;
     fill(out);
     fill(fields);
   }
+  let chosen = models.value;
   models.addEventListener("change", async () => {
-    const name = models.value;
+    if (!replaces()) { models.value = chosen; return; }
+    chosen = models.value;
     notice.hidden = true;
     history.replaceState(null, "", location.pathname);
-    if (name.startsWith("new ")) return begin(given.templates[name.slice(4)]);
-    return begin(new TextDecoder().decode(await bytes("models/" + name + ".py")));
+    if (chosen.startsWith("new ")) begin(given.templates[chosen.slice(4)]);
+    else begin(new TextDecoder().decode(await bytes("models/" + chosen + ".py")));
+    if (engine.ready && !engine.job) await constants();
   });
 
   async function run() {
@@ -65,6 +82,7 @@ function playground(root) {
     notice.hidden = true;
   }
   command.addEventListener("keydown", (event) => { if (event.key === "Enter") run(); });
+  spec.element.addEventListener("keydown", (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) run(); });
 
   // A constant's field becomes --set in the command, which is all that counts.
   function set(name, value) {
@@ -85,26 +103,33 @@ function playground(root) {
 
   const button = (text, action, kind = "") => h("button.small" + kind, { type: "button", onclick: action }, text);
   async function share() {
-    history.replaceState(null, "", await packed({ text: spec.value, command: words() }));
-    await navigator.clipboard?.writeText(location.href).catch(() => null);
-    notice.hidden = false;
-    fill(notice, "The address of this page now carries the spec (" + location.href.length + " letters, also copied). Nothing was sent anywhere.");
+    try {
+      history.replaceState(null, "", await packed({ text: spec.value, command: words() }));
+    } catch (error) {
+      return tell("There is no link to this spec: " + error.message + ". Download it instead.");
+    }
+    safe = spec.value;
+    const copied = await navigator.clipboard?.writeText(location.href).then(() => ", also copied", () => "");
+    return tell("The address of this page now carries the spec (" + location.href.length + " letters" + (copied ?? "") + "). Nothing was sent anywhere.");
+  }
+  async function receive() {
+    if (!/^#\d/.test(location.hash) || !replaces()) return;
+    try {
+      const { text, command: ran } = await unpacked(location.hash);
+      begin(text, ran);
+      models.value = chosen = "";
+      tell("This spec came with the link. Nothing of it has run: read it, then press Run. It runs in a worker without network, and without access to what this site stores.");
+    } catch (error) {
+      tell("No spec can be read from this link: " + (error instanceof RangeError ? error.message : "it is damaged") + ".");
+    }
   }
   fill(root, bar.element, h("div.buttons", null, h("label", null, "Begin with ", models), button("Constants", constants), button("Link", share),
-    button("Download", () => save(SPEC, spec.value, "text/x-python")),
+    button("Download", () => { save(SPEC, spec.value, "text/x-python"); safe = spec.value; }),
     button("Notebook", () => save("spec.ipynb", asNotebook(spec.value, words()), "application/json"))),
-  notice, h("figure.code", null, h("figcaption", null, SPEC), spec.element), fields,
-  h("div.run", null, h("p.command", null, "$ ", command, button("Run", run), button("Stop", stop, ".stop")), out));
-  if (location.hash.startsWith(HEAD)) {
-    unpacked(location.hash).then(({ text, command: ran }) => {
-      begin(text, ran);
-      notice.hidden = false;
-      fill(notice, "This spec came with the link. Nothing of it has run: read it, then press Run. It runs in a worker without network, and without access to what this site stores.");
-    }, () => {
-      notice.hidden = false;
-      fill(notice, "The link is damaged: no spec can be read from it.");
-    });
-  }
+  notice, fields, h("figure.code", null, h("figcaption", null, SPEC), spec.element),
+  h("div.run", null, h("p.command", null, "$ ", command, h("button.small", { type: "button", title: "Ctrl+Enter in the editor", onclick: run }, "Run"), button("Stop", stop, ".stop")), out));
+  addEventListener("hashchange", receive);
+  receive();
 }
 
 if (given.templates) playground(document.getElementById("playground"));

@@ -15,7 +15,7 @@ from statewalk.checker.cli import main
 from statewalk.checker.diary.entry import Entry, entries
 from statewalk.checker.diary.markup import drawn, to_html
 from statewalk.checker.diary.notebook import to_notebook
-from statewalk.checker.diary.play import Played, kept, play
+from statewalk.checker.diary.play import Played, kept, play, shown_in
 from statewalk.checker.diary.site import write_site
 from statewalk.dsl.errors import RunError
 from tests.places import ROOT
@@ -375,3 +375,9 @@ def test_a_notebook_writes_the_files_and_runs_the_commands(tmp_path: Path) -> No
     assert ["HOLDS"] == [c["outputs"][0]["text"] for c in cells if c.get("outputs")]
     assert "**Why?**" in said
     assert "details" not in said
+
+
+def test_a_block_knows_which_lines_of_a_file_it_shows() -> None:
+    whole = "class A:\n    def f():\n        x\n\n    def g():\n        y\n"
+    assert {2: 1, 3: 2, 6: 4} == shown_in("def f():\n    x\n# …\n    y", whole)
+    assert {} == shown_in("def h():", whole)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import shutil
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
@@ -129,6 +131,15 @@ def test_an_entry_runs_breaks_plays_and_is_solved(fresh: Open, tmp_path: Path) -
     assert "VIOLATED  epochs_rise  (always)  after 4 steps" in shown(page, RUN(0))
     assert "if False:" in page.value("document.querySelector('.changes').textContent")
 
+    write(page, AREA(0), page.value(f"{AREA(0)}.value").replace("if False:", "if Flase:"))
+    press(page, "Run", RUN(0))
+    assert "SW205" in shown(page, RUN(0))
+    # its line is that of the block, which shows parts of the file
+    line = page.value(f"{AREA(0)}.value").split("\n").index("        if Flase:") + 1
+    assert str(line) in page.value("document.querySelector('.wrong').textContent")
+    write(page, AREA(0), page.value(f"{AREA(0)}.value").replace("Flase", "False"))
+    press(page, "Run", RUN(0))
+
     texts = page.in_frames("document.body.innerText")
     assert any("epochs_rise" in text for text in texts)
     play(page)
@@ -213,6 +224,30 @@ def test_a_link_carries_a_spec_that_runs_after_a_click(fresh: Open) -> None:
     stays(page)
 
 
+def link(data: object) -> str:
+    squeeze = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
+    packed = squeeze.compress(json.dumps(data).encode()) + squeeze.flush()
+    return "playground.html#1" + base64.urlsafe_b64encode(packed).decode().rstrip("=")
+
+
+def test_links_that_carry_no_spec_are_refused(fresh: Open) -> None:
+    page = fresh(link({"text": "</textarea><img src=x>", "command": '"><img src=x>'}))
+    page.until("document.querySelector('.notice').innerText.includes('came with the link')")
+    assert page.value("document.querySelectorAll('article img').length") == 0
+    for address, said in (
+        (link({"text": "x" * 50_000_000, "command": ""}), "it is too large"),
+        (link({"text": 1}), "there is none in it"),
+        ("playground.html#1!", "it is damaged"),
+        ("playground.html#2x", "of another version"),
+    ):
+        page.value(f"location.hash = {address.partition('#')[2]!r}, 0")
+        page.until(f"document.querySelector('.notice').innerText.includes({said!r})")
+    write(page, AREA(0), "x" * 200_000)
+    press(page, "Link")
+    page.until("document.querySelector('.notice').innerText.includes('Download it instead')")
+    assert [] == page.said
+
+
 def test_a_spec_reaches_nothing_outside_of_its_worker(fresh: Open, site: str) -> None:
     page = fresh("playground.html")
     write(page, AREA(0), REACHES_OUT.replace("ADDRESS", site) + SPEC.replace("= 3", "= 5"))
@@ -241,3 +276,9 @@ def test_a_run_is_stopped_and_limited_and_says_so(fresh: Open) -> None:
     page.until("document.querySelector('.live')?.innerText.includes('distinct')")
     press(page, "Stop")
     assert "Stopped by hand: there is no result. Seen until then: depth" in shown(page, "document")
+    page.value("document.querySelector('.line').value = 'statewalk check spec.py', 0")
+    write(page, AREA(0), "sum(range(10**15))")
+    page.value(f"{run}.click(), 0")
+    page.until("document.querySelector('.state').innerText.startsWith('Ready: loaded')")
+    press(page, "Stop")
+    assert "Stopped by hand: there is no result." in shown(page, "document")
