@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.states.shortening import text_of
-from statewalk.checker.verdict.spec_text import function_at, parsed
+from statewalk.checker.verdict.spec_text import function_at, line_of, parsed
 from statewalk.dsl.source.networks import handler_of
 
 if TYPE_CHECKING:
@@ -64,6 +64,22 @@ def docs_of(steps: Iterable[TraceStep]) -> dict[tuple[str, int], str]:
         if doc := _first(ast.get_docstring(function)) if function else "":
             found[file, line] = doc
     return found
+
+
+def author_line(file: str, line: int) -> int:
+    """Return the line of the function that an author wrote for an action: of a message, of its
+    handler.
+    """
+    words = line_of(file, line).partition("(")[0].split()
+    if words[:1] != ["def"] or not handler_of(words[-1]):
+        return line
+    function = _handled(function_at(file, line), file)
+    return first_of(function) if function is not None and function.name != words[-1] else line
+
+
+def first_of(function: ast.FunctionDef) -> int:
+    """Return the line on which a function begins: that of its first decorator."""
+    return min([function.lineno, *(d.lineno for d in function.decorator_list)])
 
 
 def _handled(function: ast.FunctionDef | None, file: str) -> ast.FunctionDef | None:

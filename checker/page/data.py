@@ -23,11 +23,11 @@ from statewalk.checker.behaviours.walk import Walk, along
 from statewalk.checker.contract.stops import whole_levels
 from statewalk.checker.machine.limits import within
 from statewalk.checker.machine.watch import CutShort
-from statewalk.checker.page.about import about, docs_of, sentence
+from statewalk.checker.page.about import about, author_line, docs_of, sentence
 from statewalk.checker.page.deciding import Deciding
 from statewalk.checker.page.fair import fair_in
 from statewalk.checker.page.places import shared
-from statewalk.checker.page.ran import functions_of, states_and_lines
+from statewalk.checker.page.ran import FUNCTIONS, functions_of, states_and_lines
 from statewalk.checker.report.check import evidence_page, failure_page, why_page
 from statewalk.checker.report.page import Page
 from statewalk.checker.report.runs import evidence_of
@@ -153,7 +153,7 @@ def of_path(
         **fair_in(trace, states),
         **(deciding.of(trace, states, lines) if deciding else {}),
         **_pictures(trace, states),
-        "places": [(file, first) for ran in lines for file, first, _ in ran],
+        "places": [(file, first) for ran in lines for file, first, _ in ran[:FUNCTIONS]],
     }
 
 
@@ -184,7 +184,7 @@ def told(trace: Trace, step: TraceStep, changes: Sequence[Change]) -> dict[str, 
     """Return a step in words, and what it changed."""
     return {
         "label": [list(part) for part in label_parts(trace, step, _ONLY)],
-        "place": place(step.file, step.line) if step.file else "",
+        "place": place(step.file, author_line(step.file, step.line)) if step.file else "",
         "changes": [changed(change) for change in changes],
     }
 
@@ -239,9 +239,10 @@ class Around:
 
 def code_of(places: Iterable[tuple[str, int]]) -> dict[str, Any]:
     """By place the text of the function that is there, and its first line."""
+    written = ((file, author_line(file, line)) for file, line in places)
     return {
         place(file, line): found
-        for file, line in dict.fromkeys(places)
+        for file, line in dict.fromkeys(written)
         if file and (found := _function(text_lines(file), line - 1)) is not None
     }
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import ast
-import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from statewalk.checker.states.shortening import fit, place
+from statewalk.checker.page.about import first_of
+from statewalk.checker.page.beside import Values, result_of, said, values_in, values_of
+from statewalk.checker.states.shortening import place
 from statewalk.checker.traces.trace import take_step
 from statewalk.checker.verdict.reasons import reads_of
 from statewalk.checker.verdict.spec_text import line_of, parsed
 from statewalk.dsl.errors import StatewalkError
 from statewalk.dsl.source.networks import handler_of
-from statewalk.dsl.values.stored import freeze
 from statewalk.dsl.view import Endless
 
 if TYPE_CHECKING:
@@ -25,16 +26,47 @@ if TYPE_CHECKING:
     from statewalk.dsl.view import State
 
 
-Lines = dict[str, dict[int, str]]
-"""By file the numbers of lines, and the values of the names in each after it ran last"""
-
 Ran = list[tuple[str, int, dict[int, str]]]
-"""Functions by file and first line, with the lines of each that ran"""
+"""Functions by file and first line, with the lines of each that ran, and the values beside them"""
 
 _STEPS = 60  # of a trace: following lines takes ten times as long
-_FUNCTIONS = 10  # of a step
-_VALUE, _VALUES = 40, 4  # letters of a value, values of a line
-_NAME = re.compile(r"(?<![.\w])(?:self\.)?[a-z_]\w*")
+FUNCTIONS = 12  # of a step
+
+
+@dataclass
+class _Lines:
+    """What was seen of a call: lines of sources by file and number, in the order in which they ran
+    first, and the names of each file's module.
+    """
+
+    sources: Any
+    seen: dict[tuple[str, int], Values] = field(default_factory=dict)
+    modules: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def watch(self, call: Callable[[], Any]) -> Any:
+        """Make a call; note the lines that it runs."""
+        before: dict[FrameType, int] = {}
+
+        def trace(frame: FrameType, event: str, argument: Any) -> Any:
+            file = frame.f_code.co_filename
+            if file not in self.sources:
+                return None
+            self.modules[file] = frame.f_globals
+            if (number := before.pop(frame, None)) is not None:
+                self.seen[file, number] |= values_of(frame, number)
+                if event == "return":
+                    self.seen[file, number] |= result_of(frame, number, argument)
+            if event == "line":
+                self.seen.setdefault((file, frame.f_lineno), {})
+                before[frame] = frame.f_lineno
+            return trace
+
+        saved = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            return call()
+        finally:
+            sys.settrace(saved)
 
 
 def states_and_lines(model: Model, trace: Trace) -> tuple[list[State], list[Ran]] | None:
@@ -48,10 +80,10 @@ def states_and_lines(model: Model, trace: Trace) -> tuple[list[State], list[Ran]
         if action is None or action.name != step.action:
             return None
         choices = [c.index for c in step.choices]
-        found: Lines = {}
+        found = _Lines(model.sources)
         take = partial(take_step, model, state, action, choices)
         try:
-            taken = _watched(take, model.sources, found) if number < _STEPS else take()
+            taken = found.watch(take) if number < _STEPS else take()
         except (StatewalkError, Endless):
             return None
         lines.append(_functions(found, step.file, step.line))
@@ -67,82 +99,60 @@ def states_and_lines(model: Model, trace: Trace) -> tuple[list[State], list[Ran]
 def judged(model: Model, prop: Property, states: Sequence[State]) -> Ran:
     """Return the functions with which a property is judged at the end of a path."""
     before = states[-2] if prop.of_kind.over == "steps" and len(states) > 1 else None
-    found: Lines = {}
-    _watched(lambda: reads_of(model, prop, states[-1], before), model.sources, found)
+    found = _Lines(model.sources)
+    found.watch(lambda: reads_of(model, prop, states[-1], before))
     return _functions(found, "", 0)
 
 
-def _watched(call: Callable[[], Any], sources: Any, found: Lines) -> Any:
-    """Make a call; note the lines of the spec that it runs."""
-    before: dict[FrameType, int] = {}
-
-    def trace(frame: FrameType, event: str, argument: Any) -> Any:
-        file = frame.f_code.co_filename
-        if file not in sources:
-            return None
-        if (number := before.pop(frame, None)) is not None:
-            found[file][number] = _values(frame, file, number)
-        if event == "line":
-            found.setdefault(file, {}).setdefault(frame.f_lineno, "")
-            before[frame] = frame.f_lineno
-        return trace
-
-    saved = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        return call()
-    finally:
-        sys.settrace(saved)
-
-
-def _values(frame: FrameType, file: str, number: int) -> str:
-    """Return the values that names of a line have: local ones, and fields of the role that acts."""
-    known = frame.f_locals
-    told = {}
-    for name in dict.fromkeys(_NAME.findall(line_of(file, number).partition("#")[0])):
-        owner, _, own = name.rpartition(".")
-        if owner and (role := known.get(owner)) is not None and own in _fields(role):
-            told[name] = _shown(getattr(role, own, None))
-        elif not owner and name in known and not callable(known[name]):
-            told[name] = _shown(known[name])
-    return " · ".join(f"{n} = {v}" for n, v in told.items() if n != "self" and v)[:200]
-
-
-def _fields(role: Any) -> tuple[str, ...]:
-    return getattr(type(role), "_fields", ())
-
-
-def _shown(value: Any) -> str:
-    try:
-        return fit(freeze(value), _VALUE)
-    except Exception:  # no value of a state
-        return ""
-
-
-def _functions(found: Lines, file: str, line: int) -> Ran:
+def _functions(found: _Lines, file: str, line: int) -> Ran:
     """Return the functions that lines are in, that of the step first: of a message, its handler."""
     ran: dict[tuple[str, int], dict[int, str]] = {}
-    names: dict[tuple[str, int], str] = {}
-    for of, numbers in found.items():
-        tree = parsed(of)
-        spans = [
-            (n.lineno, n.end_lineno or n.lineno, min([n.lineno, *_decorated(n)]), n.name)
-            for n in (ast.walk(tree) if tree is not None else ())
-            if isinstance(n, ast.FunctionDef)
-        ]
-        for number in sorted(numbers):
-            inner = [(a, first, name) for a, b, first, name in spans if a < number <= b]
-            if inner:
-                _, first, name = max(inner)
-                ran.setdefault((of, first), {})[number] = numbers[number]
-                names[of, first] = name
+    nodes: dict[tuple[str, int], ast.FunctionDef] = {}
+    spans = {of: [*_spans(of)] for of in found.modules}
+    for (of, number), values in found.seen.items():
+        if inner := [one for one in spans.get(of, ()) if one[0] < number <= one[1]]:
+            _, _, first, node = max(inner, key=lambda one: one[0])
+            ran.setdefault((of, first), {})[number] = said(values)
+            nodes[of, first] = node
+    for (of, first), node in nodes.items():
+        for number in folded(node.body, ran[of, first].keys()):
+            ran[of, first][number] = said(values_in(of, number, {}, found.modules[of]))
     own = {key for key in ran if _is_of(key, ran[key], file, line)}
-    handlers = {handler_of(names[key]) for key in own}
-    own |= {key for key in ran if key[0] == file and names[key] in handlers}
-    order = sorted(
-        ran, key=lambda key: (bool(handler_of(names[key])), key not in own, not _stands_in(key))
-    )
-    return [(of, first, ran[of, first]) for of, first in order[:_FUNCTIONS]]
+    handlers = {handler_of(nodes[key].name) for key in own}
+    own |= {key for key in ran if key[0] == file and nodes[key].name in handlers}
+    order = sorted(ran, key=lambda key: (key not in own, not _stands_in(key), key[0] != file))
+    written = [key for key in order if not handler_of(nodes[key].name)]  # by the author
+    return [(of, first, dict(sorted(ran[of, first].items()))) for of, first in written or order]
+
+
+def _spans(file: str) -> Iterator[tuple[int, int, int, ast.FunctionDef]]:
+    """Yield the functions of a file: of each its line, its last line and that of its decorator."""
+    tree = parsed(file)
+    for n in ast.walk(tree) if tree is not None else ():
+        if isinstance(n, ast.FunctionDef):
+            yield n.lineno, n.end_lineno or n.lineno, first_of(n), n
+
+
+def folded(body: Sequence[ast.stmt], ran: Set[int]) -> list[int]:
+    """Return the lines of conditions that were decided before the spec ran, as those of constants
+    are, where what ran has come past them.
+    """
+    found = list[int]()
+    came = [bool(ran & {*range(one.lineno, (one.end_lineno or one.lineno) + 1)}) for one in body]
+    for at, one in enumerate(body):
+        for inner in (getattr(one, name, ()) for name in ("body", "orelse", "finalbody")):
+            if came[at]:
+                found += folded(inner, ran)
+        past = any(came[at:]) or (at > 0 and came[at - 1] and not _leaves(body[at - 1]))
+        if isinstance(one, ast.If) and past and one.lineno not in ran:
+            found.append(one.lineno)
+    return found
+
+
+def _leaves(node: ast.stmt) -> bool:
+    """Return whether a statement may end its block."""
+    kinds = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+    return any(isinstance(inner, kinds) for inner in ast.walk(node))
 
 
 def _is_of(function: tuple[str, int], lines: Iterable[int], file: str, line: int) -> bool:
@@ -154,13 +164,9 @@ def _stands_in(function: tuple[str, int]) -> bool:
     return line_of(*function).startswith("@mutant")
 
 
-def _decorated(node: ast.FunctionDef) -> list[int]:
-    return [d.lineno for d in node.decorator_list]
-
-
 def functions_of(ran: Ran) -> list[Any]:
     """Return functions as a page reads them: the place, the lines that ran, values beside them."""
     return [
         [place(file, first), [*lines], {n: text for n, text in lines.items() if text}]
-        for file, first, lines in ran
+        for file, first, lines in ran[:FUNCTIONS]
     ]
