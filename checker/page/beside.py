@@ -24,9 +24,9 @@ _PLAIN = 12  # letters of a value that may stand there twice
 _NOTHING = object()
 
 
-def values_of(frame: FrameType, number: int) -> Values:
+def values_of(frame: FrameType, file: str, number: int) -> Values:
     """Return the values that what a line names has in a frame."""
-    return values_in(frame.f_code.co_filename, number, frame.f_locals, frame.f_globals)
+    return values_in(file, number, frame.f_locals, frame.f_globals)
 
 
 def values_in(
@@ -41,9 +41,9 @@ def values_in(
     return found
 
 
-def result_of(frame: FrameType, number: int, value: Any) -> Values:
+def result_of(frame: FrameType, file: str, number: int, value: Any) -> Values:
     """Return what a function returns, where that does not stand in the line."""
-    node = _returns(_tree(frame.f_code.co_filename)).get(number)
+    node = _returns(_tree(file)).get(number)
     if node is None or frame.f_code.co_name.startswith("<"):
         return {}
     return {"returns": text} if (text := _shown(value)) else {}

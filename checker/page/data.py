@@ -9,7 +9,8 @@ reader would otherwise derive again: the words of its steps, what they changed, 
   ``[text, style]``; ``kinds``, ``always``: words per kind of property; invariants;
 - ``traces[]``: ``trace`` as in its file (its ``reason`` is the false clause), ``witness``,
   ``steps``, ``lanes``, ``mermaid``, ``fair`` (why no fair action ends a lasso), ``why``, ``title``,
-  ``side``, ``beside``, ``around`` (per state, its neighborhood);
+  ``side``, ``beside``, ``around`` (per state, its neighborhood), ``decided`` (constants
+  that decide, what comes of the steps with other values), ``judged`` (the property's functions);
 - ``compared``: of a comparison: ``sides``, ``rows``, ``whole``;
 - ``alone``, ``code``: the reason if there is no graph; functions of the steps.
 """
@@ -47,6 +48,7 @@ from statewalk.dsl.view import Endless
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from statewalk.checker.page.ran import Ran
     from statewalk.checker.states.diff import Change
     from statewalk.checker.traces.trace import Trace, TraceStep
     from statewalk.checker.verdict.run import PropertyResult, Run
@@ -139,6 +141,8 @@ def of_path(
     for step, taken, state in zip(steps, trace.steps, states, strict=False):
         step["reads"] = reads_in(trace, taken, state)
     docs = docs_of(trace.steps) if trace.model is not None else {}
+    decided = deciding.of(trace, states, lines) if deciding else {}
+    judged: Ran = decided.pop("judged", [])
     for step, taken in zip(steps, trace.steps, strict=True):
         if doc := docs.get((taken.file, taken.line)):
             step["doc"] = doc
@@ -151,9 +155,10 @@ def of_path(
         "lanes": drawing(trace),
         "mermaid": to_mermaid(trace),
         **fair_in(trace, states),
-        **(deciding.of(trace, states, lines) if deciding else {}),
+        **decided,
+        **({"judged": functions_of(judged)} if judged else {}),
         **_pictures(trace, states),
-        "places": [(file, first) for ran in lines for file, first, _ in ran[:FUNCTIONS]],
+        "places": [(file, first) for of in (*lines, judged) for file, first, _ in of[:FUNCTIONS]],
     }
 
 

@@ -1,7 +1,8 @@
 """The constants that decide a counterexample: those that its steps or its property ask for.
 
-Each comes with the other values that its type lists, and the comments beside them in the spec. The
-steps are taken with other values: where they violate nothing, a value may be a repair.
+Each comes with the other values that its type lists, and the comments beside them in the spec; a
+mutant with its sentence, and the spec without it. The steps are taken with other values: where they
+violate the property no longer, a value may be a repair.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -23,13 +23,14 @@ from statewalk.dsl.view import Endless
 from statewalk.dsl.words.constants import is_constant
 
 if TYPE_CHECKING:
+    from statewalk.checker.compare.crossing import Crossing
     from statewalk.checker.page.ran import Ran
     from statewalk.checker.traces.trace import Trace
     from statewalk.dsl.model import Model
     from statewalk.dsl.view import State
 
 
-LINES = 20_000  # of a spec that is loaded once for each value of a constant
+LINES = 30_000  # of a spec that is loaded once for each value of a constant
 _COMMENT = re.compile(r"[\s,]*#\s*(.*)")
 
 Place = tuple[str, int]
@@ -81,10 +82,10 @@ class _Texts:
                     else:
                         self.names[name] = _names(node)
 
-    def asked(self, ran: Iterable[Place]) -> list[str]:
+    def asked(self, called: Iterable[Place]) -> list[str]:
         """Return the constants that functions ask for, also by names that are made of them."""
         found: dict[str, None] = {}
-        left = [name for place in ran for name in self.functions.get(place, ())]
+        left = [name for place in called for name in self.functions.get(place, ())]
         seen = set[str]()
         while left:
             name = left.pop(0)
@@ -103,11 +104,12 @@ class Deciding:
 
     def __init__(self, lines: int = LINES) -> None:
         self.left = lines
-        self.models: dict[tuple[str, Any], Model | None] = {}
+        self.models: dict[tuple[str, Any], Model | str] = {}
 
     def of(self, trace: Trace, states: Sequence[State], lines: Sequence[Ran]) -> dict[str, Any]:
         """Return the constants that decide a counterexample of a property of states or steps: each
-        with its other values, their comments and what comes of the steps with them.
+        with its other values, their comments, what comes of the steps with them and why; and the
+        functions with which the property is judged in the last state.
         """
         model = trace.model
         if model is None or trace.loop is not None or not states or trace.of_kind.witness:
@@ -119,50 +121,90 @@ class Deciding:
         for file in model.sources:
             texts.add(file)
         judging = judged(model, prop, states)
-        ran = [(file, first) for of in (judging, *reversed(lines)) for file, first, _ in of]
-        found = []
-        for name in texts.asked(dict.fromkeys(ran)):
+        called = [(file, first) for of in (judging, *reversed(lines)) for file, first, _ in of]
+        found = self._mutant(trace, model)
+        for name in texts.asked(dict.fromkeys(called)):
             known, now = texts.constants[name], model.constants.get(name)
             others = [value for value in known.values if not same(value, now)]
             if name not in model.constants or not others:
                 continue
-            came = {value: self._came(trace, model, name, value) for value in others}
-            if {"holds", "stops"} & {*came.values()}:
-                told = [[text_of(v), known.values[v], came[v]] for v in others]
+            came = [self._came(trace, model, name, value) for value in others]
+            if {"holds", "stops"} & {one for one, _ in came}:
+                pairs = zip(others, came, strict=True)
+                told = [[text_of(v), known.values[v], what, why] for v, (what, why) in pairs]
                 doc = known.values.get(now) or known.doc
                 found.append({"name": name, "value": text_of(now), "doc": doc, "others": told})
-        return {"decided": found} if found else {}
+        first = self._asking(texts, judging, [one["name"] for one in found])
+        return {"judged": first, **({"decided": found} if found else {})}
 
-    def _came(self, trace: Trace, model: Model, name: str, value: Any) -> str:
-        """Return what comes of the steps with another value: "holds", "fails", or "stops" where a
-        guard forbids the last one; nothing where that says nothing of the property, or was too
-        much.
+    def _mutant(self, trace: Trace, model: Model) -> list[dict[str, Any]]:
+        """Return what comes of the steps without the mutant, if there is one."""
+        name = model.constants.get("MUTANT", "none")
+        if name == "none":
+            return []
+        came = self._came(trace, model, "MUTANT", "none")
+        others = [[text_of("none"), "", *came]]
+        doc = model.mutants.get(name, "")
+        return [{"name": "MUTANT", "value": text_of(name), "doc": doc, "others": others}]
+
+    def _asking(self, texts: _Texts, judging: Ran, names: list[str]) -> Ran:
+        """Return the functions that judge: the property, those that ask for what decides, others;
+        each of them in the order in which they are called.
+        """
+
+        def asks(one: tuple[str, int, Any]) -> bool:
+            return bool({*names} & {*texts.asked([one[:2]])})
+
+        head, rest = judging[:1], judging[1:]
+        return [*head, *filter(asks, rest), *(one for one in rest if not asks(one))]
+
+    def _came(self, trace: Trace, model: Model, name: str, value: Any) -> tuple[str, str]:
+        """Return what comes of the steps with another value, and why: "holds", "fails", or "stops"
+        where a guard forbids the last one; nothing where that says nothing of the property, or was
+        too much.
         """
         from statewalk.checker.compare.crossing import cross  # late: the explorer has no use for it
 
         other = self._model(model, name, value)
-        if other is None:
-            return ""
+        if isinstance(other, str):
+            return "", other
         try:
             crossing = cross(trace, model, other)
-        except (StatewalkError, Endless):
-            return ""
+        except (StatewalkError, Endless) as error:
+            return "", f"not replayed: {error}".split("\n")[0]
         if crossing.step is not None:
-            last = crossing.step == trace.length and crossing.guard is not None
-            return "stops" if last else ""
+            return _stopped(trace, crossing)
         if trace.property in crossing.broken:
-            return "fails"
-        before = crossing.followed.truths.get(trace.property, ())
-        return "" if crossing.most or False in before else "holds"
+            return "fails", ""
+        if trace.property not in crossing.followed.truths:
+            return "", "the spec does not have the property then"
+        if False in crossing.followed.truths[trace.property]:
+            return "fails", "in an earlier step"
+        if crossing.most:
+            return "", f"these steps can be taken in more than {crossing.most} ways: not all tried"
+        return "holds", ""
 
-    def _model(self, model: Model, name: str, value: Any) -> Model | None:
+    def _model(self, model: Model, name: str, value: Any) -> Model | str:
+        """Return the spec with another value, or why there is none."""
         if (name, value) not in self.models:
             self.left -= sum(len(lines_of(file)) for file in model.sources)
-            self.models[name, value] = None
+            self.models[name, value] = "not tried: so many values would take too long"
             if self.left >= 0:
-                with suppress(StatewalkError, Endless):
+                try:
                     self.models[name, value] = load(model.path, {**model.constants, name: value})
+                except (StatewalkError, Endless) as error:
+                    said = str(error).split("\n")[0]
+                    self.models[name, value] = f"the spec cannot be loaded so: {said}"
         return self.models[name, value]
+
+
+def _stopped(trace: Trace, crossing: Crossing) -> tuple[str, str]:
+    """Return what came of steps of which one is not possible: "stops" if that is the last."""
+    number, guard = crossing.step, crossing.guard
+    why = guard.said if guard is not None else crossing.why
+    came = "stops" if number == trace.length and guard is not None else ""
+    fails = f" {guard.fails}" if guard is not None else ""
+    return came, f"step {number} is not possible: {why}{fails}"
 
 
 def _names(node: ast.AST) -> list[str]:

@@ -53,9 +53,9 @@ class _Lines:
                 return None
             self.modules[file] = frame.f_globals
             if (number := before.pop(frame, None)) is not None:
-                self.seen[file, number] |= values_of(frame, number)
+                self.seen[file, number] |= values_of(frame, file, number)
                 if event == "return":
-                    self.seen[file, number] |= result_of(frame, number, argument)
+                    self.seen[file, number] |= result_of(frame, file, number, argument)
             if event == "line":
                 self.seen.setdefault((file, frame.f_lineno), {})
                 before[frame] = frame.f_lineno
@@ -106,23 +106,23 @@ def judged(model: Model, prop: Property, states: Sequence[State]) -> Ran:
 
 def _functions(found: _Lines, file: str, line: int) -> Ran:
     """Return the functions that lines are in, that of the step first: of a message, its handler."""
-    ran: dict[tuple[str, int], dict[int, str]] = {}
+    taken: dict[tuple[str, int], dict[int, str]] = {}
     nodes: dict[tuple[str, int], ast.FunctionDef] = {}
     spans = {of: [*_spans(of)] for of in found.modules}
     for (of, number), values in found.seen.items():
         if inner := [one for one in spans.get(of, ()) if one[0] < number <= one[1]]:
             _, _, first, node = max(inner, key=lambda one: one[0])
-            ran.setdefault((of, first), {})[number] = said(values)
+            taken.setdefault((of, first), {})[number] = said(values)
             nodes[of, first] = node
     for (of, first), node in nodes.items():
-        for number in folded(node.body, ran[of, first].keys()):
-            ran[of, first][number] = said(values_in(of, number, {}, found.modules[of]))
-    own = {key for key in ran if _is_of(key, ran[key], file, line)}
+        for number in folded(node.body, taken[of, first].keys()):
+            taken[of, first][number] = said(values_in(of, number, {}, found.modules[of]))
+    own = {key for key in taken if _is_of(key, taken[key], file, line)}
     handlers = {handler_of(nodes[key].name) for key in own}
-    own |= {key for key in ran if key[0] == file and nodes[key].name in handlers}
-    order = sorted(ran, key=lambda key: (key not in own, not _stands_in(key), key[0] != file))
+    own |= {key for key in taken if key[0] == file and nodes[key].name in handlers}
+    order = sorted(taken, key=lambda key: (key not in own, not _stands_in(key), key[0] != file))
     written = [key for key in order if not handler_of(nodes[key].name)]  # by the author
-    return [(of, first, dict(sorted(ran[of, first].items()))) for of, first in written or order]
+    return [(of, first, dict(sorted(taken[of, first].items()))) for of, first in written or order]
 
 
 def _spans(file: str) -> Iterator[tuple[int, int, int, ast.FunctionDef]]:
@@ -133,18 +133,18 @@ def _spans(file: str) -> Iterator[tuple[int, int, int, ast.FunctionDef]]:
             yield n.lineno, n.end_lineno or n.lineno, first_of(n), n
 
 
-def folded(body: Sequence[ast.stmt], ran: Set[int]) -> list[int]:
-    """Return the lines of conditions that were decided before the spec ran, as those of constants
-    are, where what ran has come past them.
+def folded(body: Sequence[ast.stmt], taken: Set[int]) -> list[int]:
+    """Return the lines of conditions that were decided before the steps, as those of constants
+    are, where what was taken has come past them.
     """
     found = list[int]()
-    came = [bool(ran & {*range(one.lineno, (one.end_lineno or one.lineno) + 1)}) for one in body]
+    came = [bool(taken & {*range(one.lineno, (one.end_lineno or one.lineno) + 1)}) for one in body]
     for at, one in enumerate(body):
         for inner in (getattr(one, name, ()) for name in ("body", "orelse", "finalbody")):
             if came[at]:
-                found += folded(inner, ran)
+                found += folded(inner, taken)
         past = any(came[at:]) or (at > 0 and came[at - 1] and not _leaves(body[at - 1]))
-        if isinstance(one, ast.If) and past and one.lineno not in ran:
+        if isinstance(one, ast.If) and past and one.lineno not in taken:
             found.append(one.lineno)
     return found
 

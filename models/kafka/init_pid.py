@@ -362,7 +362,7 @@ def early_reply(self: Broker, entry: LogEntry, moment: Literal["appended", "comm
 
 @mutant(Metadata.taken)
 def no_epoch_bump(self: Metadata) -> Metadata | None:
-    """Metadata that has an epoch keeps it."""
+    """A request sets the epoch of its id to 0 if it is the first, and else does not raise it."""
     return Metadata(self.pid, max(self.epoch, 0)) if self.may_become("Empty") else None
 
 

@@ -122,7 +122,9 @@ if OFFSET_RESETS:
 
     @always
     def reset_is_kept() -> bool:
-        """After a reset, nothing that is written is from before it."""
+        """What the persister holds of a record is of its own epoch: a reset of the group's offsets
+        begins a new one, and ends what was under way before it.
+        """
         return all(
             known.state_epoch == persister.state_epoch for known in persister.states.values()
         )

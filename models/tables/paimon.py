@@ -34,8 +34,17 @@ from statewalk import (
     terminal,
     violates,
 )
-from statewalk.models.tables.comparison import rows_of
-from statewalk.models.tables.lsm import Row, latest, level_of, live, merging_reader, store, vectors
+from statewalk.models.tables.comparison import rows_of as compared_rows
+from statewalk.models.tables.lsm import (
+    Row,
+    latest,
+    level_of,
+    live,
+    merging_reader,
+    rows_of,
+    store,
+    vectors,
+)
 from statewalk.models.tables.paimon_rows_files import ROWS
 from statewalk.models.tables.paimon_settings import (
     ALL_KEYS,
@@ -56,13 +65,14 @@ from statewalk.models.tables.paimon_settings import (
     RESTARTS,
     SKIP_COMMITTED,
     START,
+    TIE,
     TOPOLOGY,
     VERSIONS,
     VIEW,
     WORKLOAD,
     WRITERS,
 )
-from statewalk.models.tables.safety import consistent_read, expected
+from statewalk.models.tables.safety import consistent_read, expected, read
 from statewalk.models.tables.workers.cleaner import everybody
 from statewalk.models.tables.workers.commit import Worker
 from statewalk.models.tables.workers.committer import is_committed
@@ -219,16 +229,17 @@ config("defaults", expect=violates(consistent_read, length=6, states=29))
 for name, expect, constants in ROWS:
     config(name, expect=expect, **constants)
 
-for compared in rows_of("paimon"):
+for compared in compared_rows("paimon"):
     config(compared.name, expect=compared.expect, **compared.constants)
 
 
 # -- a picture -------------------------------------------------------------------------------------
 @picture
 def levels() -> draw.Part:
-    """The latest version: files by level with their rows, colored by key; gray ones are marked.
+    """The latest version: files by level with the version that added them, rows with their numbers.
 
-    Rows have their numbers, which decide which of a key is read.
+    Of a key, the row of the highest number is read: it has a strong edge. Rows are colored by key;
+    gray ones are marked.
     """
     now = latest()
     by_level: dict[int, list[int]] = {}
@@ -238,24 +249,47 @@ def levels() -> draw.Part:
         *([f"level {n}", *(box_of(now, file) for file in by_level[n])] for n in sorted(by_level)),
         title=f"version {now}",
     )
-    read = [[key, shown(merging_reader(now, key)), expected(now, key)] for key in ALL_KEYS if now]
-    return draw.column(files, draw.grid(*read, columns=["key", "reads", "acknowledged"]))
+    rows = [
+        [key, told(read(now, key)), told(expected(now, key)), last_write(now, key)]
+        for key in ALL_KEYS
+        if now
+    ]
+    columns = ["key", "reads (a, b)", "should read", "last committed write"]
+    rule = f"equal numbers: the {TIE} file is read"
+    return draw.column(files, draw.grid(*rows, columns=columns), rule)
 
 
-def shown(rows: list[Row]) -> list[tuple[int | None, int | None]]:
-    return [(row.a, row.b) for row in rows]
+def told(columns: list[tuple[int | None, int | None]]) -> str:
+    return ", ".join(map(str, columns)) or "nothing"
+
+
+def last_write(version: int, key: int) -> str:
+    """The write of a key that was acknowledged last."""
+    acked = [
+        ack
+        for ack in history.acked
+        if ack.version <= version and ack.row is not None and ack.row.key == key
+    ]
+    return f"file {acked[-1].file}, version {acked[-1].version}" if acked else ""
 
 
 def box_of(version: int, file: int) -> draw.Part:
-    rows = store.files[file].rows
-    marked = [at for number, at in vectors(version) if number == file]
+    rows = rows_of_file(version, file)
     return draw.box(
-        *(token_of(row, at in marked) for at, row in enumerate(rows)), title=f"file {file}"
+        *(token_of(row, version, kept) for row, kept in rows),
+        title=f"file {file}, version {live(version)[file]}",
     )
 
 
-def token_of(row: Row, marked: bool) -> draw.Part:
+def rows_of_file(version: int, file: int) -> list[tuple[Row, bool]]:
+    """The rows of a live file as they are read, each with whether no vector marks it."""
+    rows = rows_of([file], live(version), frozenset())
+    return [(row, (file, at) not in vectors(version)) for at, row in enumerate(rows)]
+
+
+def token_of(row: Row, version: int, kept: bool) -> draw.Part:
     return draw.token(
-        f"{row.kind} key {row.key} = ({row.a}, {row.b}) #{row.sequence}",
-        color=None if marked else row.key,
+        f"{row.kind} key {row.key} = ({row.a}, {row.b}) no. {row.sequence}",
+        color=row.key if kept else None,
+        strong=kept and row in merging_reader(version, row.key),
     )

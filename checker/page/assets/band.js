@@ -55,25 +55,42 @@ function sentenceOf({ trace, sentence }) {
 }
 
 const knownOf = (name, value) => h("span.known", null, h("span.dim", null, name, " = "), h("b", null, eased(value)));
-const CAME = { holds: "these steps violate nothing", fails: "these steps violate it, too", stops: "a guard forbids the last step", "": "" };
+const CAME = { holds: "these steps no longer violate it", fails: "these steps violate it, too", stops: "the last of these steps is not possible", "": "not known" };
+const setTo = (name, value) => h("code", null, `${name}=${value}`);
 
 // A constant that decides: its value, and those with which the same steps do no harm; below, all.
 function decidedOf({ name, value, doc, others }) {
-  const having = (wanted, then) => {
-    const found = others.filter(([, , came]) => came === wanted).map(([one]) => h("code", null, one));
-    return found.length ? h("span.instead", null, "✓ with ", found.flatMap((one, i) => (i ? [", ", one] : [one])), ` ${then} `) : null;
+  const having = (wanted) => {
+    const found = others.filter(([, , came]) => came === wanted).map(([one], i) => (i ? h("code", null, one) : setTo(name, one)));
+    return found.length ? [["with ", found.flatMap((one, i) => (i ? [i === found.length - 1 ? " or " : ", ", one] : [one])), " " + CAME[wanted]]] : [];
   };
-  const known = h("summary", null, knownOf(name, value), doc ? [" ", h("span", null, doc)] : null, " ", having("holds", CAME.holds), having("stops", CAME.stops));
-  const rows = others.map(([one, said, came]) => h("tr." + (came || "open"), null, h("td", null, h("code", null, one)), h("td", null, said), h("td", null, CAME[came])));
-  return h("details.decided", null, known, h("table", null, h("tbody", null, rows)));
+  const harmless = [...having("holds"), ...having("stops")];
+  const unsure = harmless.length ? null : others.map(([one, , came, why]) => [" with ", setTo(name, one), ` ${CAME[came]}${why ? ": " + why : ""}`]);
+  const then = harmless.flatMap((one, i) => (i ? [", ", one] : [one]));
+  const said = doc ? [h("span.dim", null, name === "MUTANT" ? ` (a planted defect: ${doc.replace(/\.$/, "")})` : ` (${doc.replace(/\.$/, "")})`)] : null;
+  const tail = harmless.length ? [" makes it possible", said, "; ", h("span.instead", null, then), h("span.dim", null, " (only these steps were replayed)")] : [" is set", said, ";", unsure];
+  const rows = others.map(([one, about, came, why]) => h("tr." + (came || "open"), null, h("td", null, setTo(name, one)), h("td", null, about), h("td", null, CAME[came], why ? ": " + why.replaceAll("`", "") : "")));
+  return h("details.decided", null, h("summary", null, setTo(name, value), tail), h("table", null, h("tbody", null, rows)));
 }
 
-// Constants that decide, then others that are not as the spec declares them; what a mutant does.
+// Constants that decide; others that are not as the spec declares them say what was searched, such
+// as how much of each there is.
 function givenOf({ decided = [] }) {
   const told = new Set(decided.map(({ name }) => name));
   const given = (data.given || []).filter(([name]) => !told.has(name));
-  const others = given.length ? h("p.given", null, h("span.dim", null, "with "), given.map(([name, value, doc]) => [knownOf(name, value), doc ? [" ", h("span", null, h("span.dim", null, "a planted defect: "), doc)] : null, " "])) : null;
-  return [decided.length ? h("div.deciding", null, decided.map(decidedOf)) : null, others];
+  const others = given.map(([name, value, doc], i) => [i ? ", " : "searched with ", setTo(name, value), doc ? `, a planted defect: ${doc}` : ""]);
+  return [decided.length ? h("div.deciding", null, decided.map(decidedOf)) : null, given.length ? h("p.dim.given", null, others) : null];
+}
+
+// To the functions with which the property is judged.
+function judgedLink(path) {
+  if (!(path.judged || []).length) return null;
+  const show = () => {
+    choose({ tab: "code", step: path.trace.length, side: 0 });
+    const found = document.getElementById("judged");
+    if (found) found.scrollIntoView({ behavior: still.matches ? "auto" : "smooth" });
+  };
+  return h("button.link.judge", { onclick: show, title: "how the property is judged" }, "its code");
 }
 
 // The band of a path of a report. Of a comparison or in the explorer there is a title of its own.
@@ -85,7 +102,7 @@ function bandOf(path, select) {
   return h(
     "section.band." + tone,
     { "aria-label": "what was found" },
-    h("div.bandhead", null, h("h1", null, word), h("h2", null, soft(trace.kind === "error" ? trace.error_type : trace.property)), h("span.dim", null, saidOf(path))),
+    h("div.bandhead", null, h("h1", null, word), h("h2", null, soft(trace.kind === "error" ? trace.error_type : trace.property)), h("span.dim", null, saidOf(path)), judgedLink(path)),
     sentenceOf(path),
     error ? h("p.clause", null, h("code", null, error)) : null,
     trace.reason ? falseOf(path) : null,
@@ -94,8 +111,12 @@ function bandOf(path, select) {
   );
 }
 
-// All of the explanation, for who wants to follow it down; the band has its end.
+// What an explanation says beyond the band: where it is of a spec that is refined, of what is
+// enabled and never taken, or of more guards and clauses than the band has.
 function wholeWhy(path) {
-  if (!path.why.length) return null;
+  const { clauses = [] } = path.trace.reason || {};
+  const within = clauses.filter((one) => one.file).length <= 3;
+  const more = path.title || path.trace.abstract || path.trace.loop !== null || path.trace.kind === "deadlock" || path.trace.kind === "error";
+  if (!path.why.length || (within && !more)) return null;
   return h("details.whole-why", null, h("summary", null, "The whole explanation"), reportLines(path.why));
 }

@@ -43,11 +43,21 @@ function functionOf(place, ran, values) {
   return [h("p.dim.above", null, eased(place), " ", stand, " ", editorLink(place)), h("pre.code" + (known.size ? ".followed" : ""), { tabindex: "0", role: "region", "aria-label": "code of " + place }, lines)];
 }
 
+const functionsOf = (ran) => ran.map(([place, lines, values]) => functionOf(place, lines, values)).filter(Boolean);
+
 function codeOf(path, at) {
+  const judged = at === path.trace.length ? judgedCode(path) : null;
   const step = at ? path.steps[at - 1] : null;
-  if (!step) return h("p.dim", null, "Choose a step: its function is shown here.");
-  const ran = step.ran && step.ran.length ? step.ran : [[step.place, null]];
-  const shown = ran.map(([place, lines, values]) => functionOf(place, lines, values)).filter(Boolean);
-  if (!shown.length) return h("p.dim", null, "The text of this step is not in this page.");
-  return [step.ran && step.ran.length ? h("p.dim.above", null, "The lines that this step ran are marked, with the values they had; functions that it called follow.") : null, shown];
+  if (!step) return [h("p.dim", null, "Choose a step: its function is shown here."), judged];
+  const followed = step.ran && step.ran.length;
+  const shown = functionsOf(followed ? step.ran : [[step.place, null]]);
+  if (!shown.length) return [h("p.dim", null, "The text of this step is not in this page."), judged];
+  return [followed ? h("p.dim.above", null, "The lines that this step ran are marked, with the values they had; functions that it called follow.") : null, shown, judged];
+}
+
+// What the property runs in the last state: there it is false.
+function judgedCode(path) {
+  const shown = functionsOf(path.judged || []);
+  if (!shown.length) return null;
+  return h("section.judged", { id: "judged" }, h("h3", null, `How ${path.trace.property} is judged`), h("p.dim.above", null, "The lines that the property ran in the last state, with the values they had last; those that ask for what decides come first."), shown);
 }

@@ -23,9 +23,15 @@ class Tabs {
   }
 
   make(name, text) {
-    const props = { role: "tab", id: "tab-" + name, "aria-controls": "panel", onclick: () => this.choose(name), onkeydown: (event) => this.move(event, name) };
+    const props = { role: "tab", id: "tab-" + name, "aria-controls": "panel", onclick: (event) => this.click(event, name), onkeydown: (event) => this.move(event, name) };
     this.made.set(name, h("button", props, text));
     this.element.append(this.made.get(name));
+  }
+
+  // Who points at a tab goes on with the keys of the page; who came with keys stays on the tab.
+  click(event, name) {
+    if (event.detail) event.currentTarget.blur();
+    this.choose(name);
   }
 
   // Arrows go from tab to tab, as in other programs.

@@ -94,13 +94,15 @@ function isWrong(name, trace, witness) {
   return (data.always || []).includes(name) || (name === trace.property && !witness);
 }
 
-// The properties that a step makes true or false, where there is more than one state to tell.
+// What a step makes of the property shown, and what it violates besides; of others only the state
+// tells. In the explorer of all, as there is none that is shown.
 function turned({ trace, witness }, at) {
   if (!at) return null;
-  const found = Object.entries(trace.truths || {}).filter(([, values]) => typeof values[at] === "boolean" && typeof values[at - 1] === "boolean" && values[at] !== values[at - 1]);
+  const told = (name, value) => live || name === trace.property || (value === false && isWrong(name, trace, witness));
+  const found = Object.entries(trace.truths || {}).filter(([name, values]) => told(name, values[at]) && typeof values[at] === "boolean" && typeof values[at - 1] === "boolean" && values[at] !== values[at - 1]);
   return found.map(([name, values]) => {
     const wrong = !values[at] && isWrong(name, trace, witness);
-    return [h("span.turned" + (wrong ? ".wrong" : ""), { title: `${name} is ${values[at]} from here` }, h("span", { role: "img", "aria-label": values[at] ? "now true: " : "now false: " }, values[at] ? "✓\u00a0" : wrong ? "✗\u00a0" : "○\u00a0"), name), " "];
+    return [h("span.turned" + (wrong ? ".wrong" : ""), { title: `${name} is ${values[at]} from here` }, h("span", { role: "img", "aria-label": values[at] ? "now true: " : "now false: " }, values[at] ? "✓\u00a0" : wrong ? "✗\u00a0" : "○\u00a0"), name, values[at] ? " is true from here" : " is false from here"), " "];
   });
 }
 
@@ -169,7 +171,6 @@ class PathList {
   }
 
   mark(at) {
-    const first = this.chosen === undefined;
     if (this.chosen !== undefined && this.items[this.chosen]) {
       this.line(this.chosen).removeAttribute("aria-current");
       if (!this.all) this.unfold(this.chosen, false);
@@ -178,8 +179,8 @@ class PathList {
     for (let near = Math.max(0, at - NEAR); near <= at + NEAR && near < this.items.length; near++) this.line(near);
     this.line(at).setAttribute("aria-current", "step");
     this.unfold(at, true);
-    // on a small screen the list begins with the first step, until a step is chosen
-    if (!first || this.differs !== null || !narrow.matches) reveal(this.items[at], this.element.parentElement);
+    // on a small screen there is room for the line of a step, not for all of its changes
+    reveal(narrow.matches ? this.line(at) : this.items[at], this.element.parentElement);
   }
 
   unfoldAll(open) {

@@ -94,15 +94,17 @@ function truthsAt({ trace, witness }, at) {
   const found = Object.entries(trace.truths || {}).map(([name, values]) => [name, values[at]]);
   const word = (v) => (v === true ? "true" : v === false ? "false" : "undecided");
   if (!found.length) return null;
-  const legend = found.some(([name, v]) => v === false && !isWrong(name, trace, witness)) ? h("li.legend", null, "(○ is false here, as it may be)") : null;
+  const marks = [["✓ true", true, false], ["✗ violated", false, true], ["○ false, as it may be", false, false]];
+  const used = marks.filter(([, value, wrong]) => found.some(([name, v]) => v === value && (v || isWrong(name, trace, witness) === wrong)));
+  const legend = h("li.legend", null, h("b", null, "In this state"), ` (${used.map(([text]) => text).join(" · ")}):`);
   return h(
     "ul.truths",
     { "aria-label": "properties in this state" },
+    legend,
     found.map(([name, v]) => {
       const wrong = v === false && isWrong(name, trace, witness);
       return h("li." + word(v) + (wrong ? ".wrong" : ""), { title: `${name} is ${word(v)} here` }, soft(name));
     }),
-    legend,
   );
 }
 

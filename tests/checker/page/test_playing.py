@@ -91,31 +91,69 @@ def test_the_false_value_is_on_the_first_screen(browser: Browser, run: Run, tmp_
             assert 400 > browser.value(top)
 
 
-def test_a_small_screen_begins_with_the_first_step(
-    browser: Browser, run: Run, tmp_path: Path
-) -> None:
-    scrolled = "document.querySelector('.pathbox').scrollTop"
+def test_a_small_screen_has_the_step_that_fails(browser: Browser, run: Run, tmp_path: Path) -> None:
+    inside = """((one) => {
+      const [inner, outer] = [document.querySelector(one), document.querySelector('.pathbox')]
+        .map((e) => e.getBoundingClientRect());
+      return inner.top >= outer.top && inner.bottom <= Math.min(outer.bottom, innerHeight);
+    })"""
     with sized(browser, 390):
         opened(browser, tmp_path, of_run(run))
-        assert browser.value(scrolled) == 0
 
-        browser.value("document.querySelector('.stepper .back').click()")
-        assert browser.value(scrolled) > 0
+        assert browser.value(f"{inside}('.path li.last .line')")
+
+
+def test_the_head_leads_to_the_code_of_the_property(
+    browser: Browser, run: Run, tmp_path: Path
+) -> None:
+    opened(browser, tmp_path, of_run(run), "#step=1")
+    browser.value("document.querySelector('.judge').click()")
+
+    assert "step 5 of 5" in text(browser, ".stepper")
+    assert "def epoch_monotone" in text(browser, ".judged")
+    assert "epochs = [0, 0]" in text(browser, ".judged")
+
+
+def test_arrows_step_after_a_click_on_a_tab(browser: Browser, run: Run, tmp_path: Path) -> None:
+    opened(browser, tmp_path, of_run(run), "#step=1")
+    place = browser.value(
+        "(({x, y}) => ({x: x + 5, y: y + 5}))"
+        "(document.querySelector('#tab-lanes').getBoundingClientRect())"
+    )
+    mouse = "Input.dispatchMouseEvent"
+    browser.ask(mouse, type="mouseMoved", **place)
+    for kind in ("mousePressed", "mouseReleased"):
+        browser.ask(mouse, type=kind, button="left", clickCount=1, **place)
+    browser.press("ArrowRight")
+
+    assert "Lanes" == text(browser, "[role=tab][aria-selected=true]")
+    assert "step 2 of 5" in text(browser, ".stepper")
+
+
+def test_steps_tell_of_the_property_alone(browser: Browser, run: Run, tmp_path: Path) -> None:
+    opened(browser, tmp_path, of_run(run))
+
+    assert "epoch_monotone is false from here" in text(browser, ".path")
+    assert 1 == count(browser, ".path .turned")
+    assert "In this state (✓ true · ✗ violated" in text(browser, ".truths")
 
 
 def test_effects_reads_and_constants_that_decide_are_told(
     browser: Browser, run: Run, tmp_path: Path
 ) -> None:
     data = of_run(run)
-    others = [["'last'", "the newest", "holds"], ["'any'", "", "fails"]]
+    others = [["'last'", "the newest", "holds", ""], ["'any'", "", "", "not tried"]]
     decided = {"name": "TIE", "value": "'first'", "doc": "which wins", "others": others}
     data["traces"][0]["decided"] = [decided]
     opened(browser, tmp_path, data)
 
     told = "document.querySelector('.decided summary').textContent"
-    assert "TIE = 'first' which wins ✓ with 'last' these steps violate nothing" in browser.value(
-        told
+    assert browser.value(told) == (
+        "TIE='first' makes it possible (which wins); with TIE='last' these steps no longer violate "
+        "it (only these steps were replayed)"
     )
+    rows = "[...document.querySelectorAll('.decided td')].map((one) => one.textContent)"
+    assert browser.value(rows)[-1] == "not known: not tried"
     effects = "[...document.querySelectorAll('.path .effects')].map((one) => one.textContent)"
     assert browser.value(effects)[0].startswith("~state 'Ready' → 'SentInitPidRequest'")
     assert "Broker#0.pending = {}" in browser.value("document.querySelector('.readby').textContent")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -63,7 +62,7 @@ def kept() -> bool:
 
 
 @pytest.mark.parametrize(
-    ("ran", "found"),
+    ("lines", "found"),
     [
         ({4, 8, 9}, [3, 7, 10]),
         ({6, 9}, [3, 5, 7, 10]),
@@ -72,12 +71,12 @@ def kept() -> bool:
     ],
 )
 def test_conditions_that_were_decided_before_have_been_come_past(
-    ran: set[int], found: list[int]
+    lines: set[int], found: list[int]
 ) -> None:
     function = ast.parse(TEXT).body[0]
     assert isinstance(function, ast.FunctionDef)
 
-    assert sorted(folded(function.body, ran)) == found
+    assert sorted(folded(function.body, lines)) == found
 
 
 @pytest.fixture(scope="module")
