@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from statewalk.dsl.errors import Span, SpecError
+from statewalk.dsl.fizz.text.beside import with_files_beside
 from statewalk.dsl.fizz.text.options import Options, read_options
 from statewalk.dsl.fizz.text.parse import parse, split_front_matter
 from statewalk.dsl.fizz.translate.translate import translate
@@ -21,8 +22,10 @@ class FizzSpec:
 
 
 def parsed(path: str, text: str) -> ast.Module:
-    """Return the syntax tree of a specification, see `dsl.blocks.tree`."""
-    return parse(split_front_matter(text)[0], path)
+    """Return the syntax tree of a specification, see `dsl.blocks.tree`, with what it takes from
+    files beside it.
+    """
+    return with_files_beside(parse(split_front_matter(text)[0], path), path)
 
 
 def options_in(path: str, text: str) -> Options:
@@ -33,9 +36,8 @@ def options_in(path: str, text: str) -> Options:
 
 def read_fizz(path: str, text: str) -> FizzSpec:
     """Parse and translate a specification. Raises SpecError (SW102, SW150 to SW153)."""
-    body, front, line = split_front_matter(text)
-    options = read_options(path, front, line)
-    tree = parse(body, path)
+    options = options_in(path, text)
+    tree = parsed(path, text)
     try:
         module, warnings = translate(tree, path, options)
         compile(module, path, "exec", dont_inherit=True)
