@@ -122,8 +122,8 @@ if OFFSET_RESETS:
 
     @always
     def reset_is_kept() -> bool:
-        """What the persister holds of a record is of its own epoch: a reset of the group's offsets
-        begins a new one, and ends what was under way before it.
+        """Every record that the persister holds was written in its present epoch, which a reset of
+        the group's offsets begins anew.
         """
         return all(
             known.state_epoch == persister.state_epoch for known in persister.states.values()
