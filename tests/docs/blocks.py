@@ -126,7 +126,7 @@ WALKS = (
         "docs/how-to/explore.md",
         (
             Step(
-                "statewalk check models/kafka/init_pid.py --set BROKERS=1",
+                "statewalk check kafka/init_pid --set BROKERS=1",
                 ("after 5 steps",),
                 1,
                 writes="report.html",
@@ -135,7 +135,7 @@ WALKS = (
             Step("statewalk export kafka/init_pid --format actors", ("InitPidRequest",)),
             Step("statewalk export kafka/init_pid --format machine", ("SentInitPidRequest",)),
             Step("statewalk export .statewalk/runs/0001/epoch_monotone", writes="trace.svg"),
-            Step("statewalk explore models/kafka/init_pid.py", ("http://",)),
+            Step("statewalk explore kafka/init_pid", ("http://",)),
             Step("statewalk explore .statewalk/runs/0001/epoch_monotone", ("http://",)),
             Step("statewalk explore .statewalk/runs/0001", ("http://",)),
             Step("statewalk eval .statewalk/runs/0001", ("[-1, -1]", "4 Broker#0")),

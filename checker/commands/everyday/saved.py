@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-Stamp = tuple[int, int, int, int]  # when it was changed, or renamed; written; size; number
+Facts = tuple[int, int, int, int]  # when it was changed, or renamed; written; size; number
 
 _LOOK = 0.1  # seconds between two looks whether whoever saves is done,
 _LOOKS = 10  # and how many there are at most
@@ -23,27 +23,27 @@ class Files:
 
     def __init__(self, which: Callable[[], Iterable[str]]) -> None:
         self.which = which
-        self._know(self._stamps())
+        self._know(self._all())
 
     def learn(self) -> None:
         """Look from now on also at files that belong to them only now, unless they are new."""
-        for file, stamp in self._stamps().items():
-            if not self._differs(file, stamp):
-                self.known.setdefault(file, stamp)
+        for file, found in self._all().items():
+            if not self._differs(file, found):
+                self.known.setdefault(file, found)
 
     def saved(self) -> list[str]:
         """Return the files that are not as they were; also those that are there now, or no more."""
-        return sorted(f for f, stamp in self._stamps().items() if self._differs(f, stamp))
+        return sorted(f for f, found in self._all().items() if self._differs(f, found))
 
     def settled(self) -> list[str]:
         """Return the same, once nobody writes them any more; from then on, they are known so.
 
         An editor may remove a file before it puts another in its place.
         """
-        before, found = self._stamps(), self.saved()
+        before, found = self._all(), self.saved()
         for _ in range(_LOOKS):
             time.sleep(_LOOK)
-            now = self._stamps()
+            now = self._all()
             if now == before and all(now[f] or not self.known.get(f) for f in now):
                 break
             before = now
@@ -51,19 +51,19 @@ class Files:
         self._know(before)
         return found
 
-    def _know(self, stamps: dict[str, Stamp | None]) -> None:
-        self.known, self.since = stamps, time.time_ns() - _COARSE
+    def _know(self, files: dict[str, Facts | None]) -> None:
+        self.known, self.since = files, time.time_ns() - _COARSE
 
-    def _differs(self, file: str, stamp: Stamp | None) -> bool:
+    def _differs(self, file: str, found: Facts | None) -> bool:
         if file in self.known:
-            return stamp != self.known[file]
-        return stamp is not None and stamp[0] > self.since
+            return found != self.known[file]
+        return found is not None and found[0] > self.since
 
-    def _stamps(self) -> dict[str, Stamp | None]:
-        return {file: _stamp(file) for file in self.which()}
+    def _all(self) -> dict[str, Facts | None]:
+        return {file: _facts(file) for file in self.which()}
 
 
-def _stamp(file: str) -> Stamp | None:
+def _facts(file: str) -> Facts | None:
     """Return what differs once a file was saved; None where there is none."""
     with suppress(OSError, ValueError):
         found = os.stat(file)
