@@ -158,8 +158,9 @@ def asset(name: str) -> str:
 
 @cache
 def _joined(names: tuple[str, ...], kind: str) -> str:
-    """Assets as one text; scripts share one scope of their own."""
-    text = "\n".join(asset(f"{name}.{kind}") for name in names)
+    """Assets as one text, without lines of comments; scripts share one scope of their own."""
+    lines = (line for name in names for line in asset(f"{name}.{kind}").splitlines())
+    text = "\n".join(line for line in lines if not line.lstrip().startswith("// "))
     return f'"use strict";\n(() => {{\n{text}\n}})();\n' if kind == "js" else text
 
 
