@@ -76,24 +76,37 @@ def _declares(path: Path) -> bool:
 
 def _below(folder: Path) -> Iterator[Path]:
     """Yield the Python and .fizz files below a folder, but for hidden folders and installed
-    packages.
+    packages. Raises RunError[SW302] for a folder that may not be read.
     """
-    for here, folders, files in os.walk(folder):
+    for here, folders, files in os.walk(folder, onerror=_unread):
         folders[:] = [
             f
             for f in folders
-            if f[0] != "." and f not in _NOT_OURS and not Path(here, f, "pyvenv.cfg").exists()
+            if f[0] != "." and f not in _NOT_OURS and not os.path.exists(f"{here}/{f}/pyvenv.cfg")
         ]
         yield from (Path(here, name) for name in files if name.endswith((".py", ".fizz")))
 
 
+def _unread(error: OSError) -> None:
+    if isinstance(error, PermissionError):  # otherwise it is there no more
+        raise RunError(
+            "SW302",
+            f"The folder {error.filename} cannot be read: {error.strerror}.",
+            help="Name the specs and folders to test.",
+        )
+
+
 def is_tested(path: Path) -> bool:
     """Return whether a file looks like a spec that declares configurations, or is one of Fizzbee's
-    language, which is checked as it is. Nothing is run.
+    language, which is checked as it is; also one that may not be read, for its error. Nothing is
+    run.
     """
     if path.suffix == ".fizz":
         return True
-    text = _text_of(path)
+    try:
+        text = read_bytes(path, MOST_OF_A_TEXT).decode(errors="replace")
+    except OSError as error:
+        return isinstance(error, PermissionError)
     return bool(CONFIGURED.search(text) and _SPEC.search(text))
 
 

@@ -345,3 +345,12 @@ def test_what_was_asked_before_is_not_resumed_for_a_check_that_ended_in_loading(
 
     assert 2 == main(["resume", str(tmp_path)])
     assert "it has no request.json" in capsys.readouterr().err
+
+
+def test_what_was_asked_before_is_not_resumed_for_a_sweep(tmp_path: Path) -> None:
+    check = ["check", str(MODELS / "toys/die_hard.py"), "--out", str(tmp_path)]
+    main([*check, "--property", "type_ok"])
+    main([*check, "--set", "GOAL=1,2"])
+
+    assert not (tmp_path / "request.json").exists()
+    assert 2 == main(["resume", str(tmp_path)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -13,7 +14,7 @@ from xml.etree import ElementTree
 import pytest
 
 from statewalk.checker.cli import main
-from statewalk.checker.commands.everyday import rows, testing
+from statewalk.checker.commands.everyday import found, rows, testing
 from statewalk.checker.commands.everyday.found import specs_in
 from statewalk.checker.commands.everyday.rows import How, checked, gist
 from statewalk.checker.commands.everyday.testing import Green
@@ -146,6 +147,25 @@ def test_which_files_are_specs(folder: Path) -> None:
 
     assert ["counter.py", "sub/a.py"] == specs_in(["."])
     assert ["counter.py"] == specs_in(["counter.py", "./counter.py", "counter.py"])[:1]
+
+
+def test_what_may_not_be_read_is_no_success(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def read_bytes(path: Path, most: int) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(found, "read_bytes", read_bytes)
+    assert found.is_tested(folder / "any.py")
+
+    def walk(top: Path, onerror: Callable[[OSError], None]) -> Iterator[Any]:
+        onerror(FileNotFoundError(2, "No such file or directory", "gone"))
+        onerror(PermissionError(13, "Permission denied", "closed"))
+        yield from ()
+
+    monkeypatch.setattr("os.walk", walk)
+    assert 2 == main(["test", str(folder)])
+    assert "SW302 The folder closed cannot be read: Permission denied." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("path", ["nothing.py", "empty", "nothing.fizz"])
