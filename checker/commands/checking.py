@@ -291,8 +291,7 @@ def run_several(
     cases = [*_cases(sweep, configs)]
     earlier = supervisor.rescue.facts.get("done", []) if supervisor.rescue is not None else None
     if out and earlier is None:
-        forget(out)
-        for *_, own in cases:
+        for own in ("", *(case[-1] for case in cases)):
             forget(Path(out, own))
     for number, (config, constants, shown, own) in enumerate(cases):
         place = Path(out, own) if out else None
