@@ -35,7 +35,7 @@ FUNCTIONS = 12  # of a step
 
 @dataclass
 class _Lines:
-    """What was seen of a call: lines of sources by file and number, in the order in which they ran
+    """The trail of a call: lines of sources by file and number, in the order in which they ran
     first, and the names of each file's module.
     """
 

@@ -82,22 +82,18 @@ def _traces_in(file: Path) -> list[str]:
     """Return the names of the traces that a file of a run names. Raises RunError[SW403] where no
     run wrote it.
     """
-    if not _is(file, _WRITTEN[file.name]):
-        raise _taken(file)
-    names = decoded(read_text(file)).get("traces", ())
+    names = _own(file).get("traces")
+    names = names if isinstance(names, list) else []  # also of a damaged file
     return [Path(n).name for n in names if isinstance(n, str) and n.endswith(SUFFIX)]
 
 
-def _is(file: Path, keys: set[str]) -> bool:
-    """Return whether a file holds a JSON object with these keys."""
-    try:
-        return keys <= set(decoded(read_text(file)))
-    except (OSError, ValueError, TypeError, RecursionError):
-        return False
-
-
-def _taken(file: Path) -> RunError:
-    return RunError(
+def _own(file: Path) -> dict[str, Any]:
+    """Return the content of a file of a run. Raises RunError[SW403] where no run wrote it."""
+    with suppress(OSError, ValueError, RecursionError):
+        found = decoded(read_text(file))
+        if isinstance(found, dict) and found.keys() >= _WRITTEN[file.name]:
+            return found
+    raise RunError(
         "SW403", f"{file} is there already, and no run wrote it.",
         why="A run writes a file of this name.", help=OUT,
     )  # fmt: skip
@@ -113,8 +109,8 @@ def forget(out: str | Path | None) -> None:
     if out is not None and Path(out).is_dir():
         with held(out):
             request = Path(out, REQUEST)
-            if is_own_file(request) and not _is(request, _WRITTEN[REQUEST]):
-                raise _taken(request)
+            if is_own_file(request):
+                _own(request)
             RunFolder(Path(out)).clear()
             with suppress(OSError):
                 request.unlink(missing_ok=True)

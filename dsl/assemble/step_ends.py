@@ -1,4 +1,4 @@
-"""What every step of a spec ends with where its values are numbered anew, and what that rules out.
+"""The end of every step of a spec whose values are numbered anew, and what that rules out.
 
 A domain of values (`dsl.fizz.runtime.numbered`) says what is to be done: numbers mean nothing from
 one state to the next.

@@ -70,7 +70,7 @@ def untested(paths: Sequence[str]) -> list[str]:
 
 
 def _declares(path: Path) -> bool:
-    text = _text_of(path)
+    text = _text_of(path)  # one that may not be read is tested, and not asked about
     return bool(_SPEC.search(text) and _CHECKED.search(text))
 
 
@@ -104,16 +104,18 @@ def is_tested(path: Path) -> bool:
     if path.suffix == ".fizz":
         return True
     try:
-        text = read_bytes(path, MOST_OF_A_TEXT).decode(errors="replace")
-    except OSError as error:
-        return isinstance(error, PermissionError)
+        text = _text_of(path)
+    except PermissionError:
+        return True
     return bool(CONFIGURED.search(text) and _SPEC.search(text))
 
 
 def _text_of(path: Path) -> str:
-    """Return what is in a file; nothing where it cannot be read."""
+    """Return what is in a file; nothing where there is none. Raises PermissionError."""
     try:
         return read_bytes(path, MOST_OF_A_TEXT).decode(errors="replace")
+    except PermissionError:
+        raise
     except OSError:
         return ""
 

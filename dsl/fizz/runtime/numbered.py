@@ -163,7 +163,7 @@ class Segment(Record):
 
 
 class _Numbers(Values):
-    """What domains of values with numbers have in common."""
+    """A domain of values with numbers, of any kind."""
 
     kind: type[Numbered]
     counts: str  # what tells values of one apart, for the reader
