@@ -306,8 +306,6 @@ NOT_RUN = {
     },
     "docs/how-to/long-searches.md": {
         "statewalk check spec.py --timeout 60": "takes a minute; tests/checker/machine hangs less",
-        "  checkpoint": _SHOWN,
-        "  disk": _SHOWN,
     },
     "docs/how-to/ci.md": {
         "counter.py": _SHOWN,
@@ -342,7 +340,6 @@ NOT_RUN = {
         "statewalk history check logs/": "a folder of the reader's",
         "from statewalk.checker.history.collect import Requests": _REDIS,
         "from statewalk.dsl.operations": "an excerpt of models/stores/abd.py",
-        "from statewalk import check_operations": "asked in test_command.py beside it",
         "statewalk history collect lock.jsonl": _REDIS,
         "statewalk history check lock.jsonl": _REDIS,
     },
@@ -357,7 +354,6 @@ NOT_RUN = {
     },
     "docs/explanation/liveness.md": {"VIOLATED": _SHOWN},
     "docs/how-to/spark.md": {
-        "statewalk check kafka/exactly_once": "takes hours, and a cluster",
         "statewalk check SPEC": _FORM,
     },
     "docs/tutorial/1-first-spec.md": {
