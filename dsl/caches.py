@@ -13,10 +13,6 @@ from hashlib import blake2b
 from pathlib import Path
 
 NAME = "statewalk"
-UNSEEN = "more than files"  # among the origins of a model that asked for what has no digest
-UNLISTED = "names that may ask for more"  # the same of one of which that is not known
-NO_MODULE = "module "  # before the name of a module that was not found
-UNSURE = (UNSEEN, UNLISTED)
 CI = "CI"  # the variable that every system for continuous integration sets
 
 

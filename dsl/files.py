@@ -108,7 +108,12 @@ def read_text(path: str | Path, *, errors: str = "strict", most: int = MOST) -> 
 
     Raises:  OSError, UnicodeDecodeError
     """
-    text = read_bytes(path, most).decode("utf-8-sig", errors)
+    return as_text(read_bytes(path, most), errors)
+
+
+def as_text(data: bytes, errors: str = "strict") -> str:
+    """Return the text of a file as `read_text` does. Raises UnicodeDecodeError."""
+    text = data.decode("utf-8-sig", errors)
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -10,7 +10,7 @@ import re
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -24,8 +24,8 @@ from types import FrameType
 from typing import Any
 
 from statewalk.dsl.binding import binding
-from statewalk.dsl.caches import NO_MODULE, UNLISTED, UNSEEN, UNSURE
 from statewalk.dsl.files import MOST_OF_A_TEXT, absolute, opened, python_settings, read_text
+from statewalk.dsl.origins import ABSENT, NO_MODULE, REWRITTEN, UNLISTED, UNSEEN
 from statewalk.dsl.source.modules import FILES, Loading
 from statewalk.dsl.source.texts import (
     MISSING,
@@ -121,33 +121,6 @@ _while_run: dict[str, set[str]] = {}  # module → files opened while it ran, wh
 _unseen_while_run: dict[str, set[str]] = {}  # the same of what else it asked for
 _missing_while_run: dict[str, set[str]] = {}  # the same of modules that it looked for in vain
 _sought: set[str] = set()  # files that the author's code opened, or tried to
-_ABSENT = "no file"  # the digest of one that was not found: it would be read once it is there
-
-
-def by_name(origins: Mapping[str, str]) -> dict[str, str]:
-    """Return origins by file name; files of one name are told apart by their folders."""
-    alike: dict[str, list[str]] = {}
-    for file in origins:
-        alike.setdefault(os.path.basename(file), []).append(file)
-    found = {}
-    for name, files in alike.items():
-        if len(files) == 1:
-            found[name] = origins[files[0]]
-            continue
-        places = {file: absolute(file) for file in files}
-        above = os.path.commonpath([os.path.dirname(place) for place in places.values()])
-        for file, place in places.items():
-            found[place.removeprefix(above).lstrip(os.sep)] = origins[file]
-    return found
-
-
-def together(*inputs: Mapping[str, str]) -> dict[str, str]:
-    """Return the inputs of a spec and of specs that it refines, the first ones last."""
-    found = {name: of[name] for of in reversed(inputs) for name in of}
-    for kind in UNSURE:
-        if asked := dict.fromkeys(of[kind] for of in inputs if kind in of):
-            found[kind] = ", ".join(asked)
-    return found
 
 
 class Reading:
@@ -179,10 +152,9 @@ class Reading:
 
     def inputs(self, loading: Loading) -> dict[str, str]:
         """Return files with hashes and packages with versions that a load used, modules aside."""
+        rewritten = self._rewritten()
         imported = _imported_by(loading, self.missing)
-        unseen = imported.unseen.union(
-            self.unseen, self._rewritten(), *(_versions(top)[1] for top in self.imported)
-        )
+        unseen = imported.unseen.union(self.unseen, *(_versions(top)[1] for top in self.imported))
         # By the names under which they were read: a link may lead elsewhere the next time.
         files = {absolute(f) for f in imported.files | self.opened.keys()} - self.written
         files -= {absolute(m.source.path) for m in loading.modules}
@@ -198,21 +170,26 @@ class Reading:
                 if os.path.exists(file):
                     unseen.add("what is no regular file, or takes no readers")
                 elif file in _sought:
-                    found[file] = _ABSENT
+                    found[file] = ABSENT
+        if rewritten:
+            unseen.add(_REWRITTEN)
+            found |= dict.fromkeys(rewritten, REWRITTEN)
         missing = imported.missing - loading.by_name.keys()
-        found |= {f"{NO_MODULE}{name}": _ABSENT for name in missing} | imported.packages
+        found |= {f"{NO_MODULE}{name}": ABSENT for name in missing} | imported.packages
         found |= python_settings()
         asked = {UNSEEN: unseen, UNLISTED: imported.unlisted}
         return found | {kind: ", ".join(sorted(names)) for kind, names in asked.items() if names}
 
     def _rewritten(self) -> set[str]:
-        """Say whether a file is not what it was when it was opened first: that content is gone."""
+        """Return files that are not what they were when they were opened first: that content is
+        gone.
+        """
         found = {file for file, stamp in self.opened.items() if stamp != _stamp(file)}
         found = {file for file in found if not _NO_DATA(file)}
         for module, files in _while_run.items():
             if found & files and module not in FILES:
                 _unseen_while_run.setdefault(module, set()).add(_REWRITTEN)
-        return {_REWRITTEN} if found else set()
+        return found
 
 
 def _stamp(file: str) -> Stamp | None:

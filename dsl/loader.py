@@ -38,12 +38,13 @@ from statewalk.dsl.errors import (
     raised,
 )
 from statewalk.dsl.flows.run import Flows
-from statewalk.dsl.inputs import Reading, together
+from statewalk.dsl.inputs import Reading
 from statewalk.dsl.kinds import KINDS, PROPERTY_MARKS
 from statewalk.dsl.lowering.conjuncts import split_property
 from statewalk.dsl.lowering.lower import Lowering
 from statewalk.dsl.model import Dialect, Model, Property, Refined
 from statewalk.dsl.mutants import run_spec
+from statewalk.dsl.origins import together
 from statewalk.dsl.rules.all import allowed, check_tree
 from statewalk.dsl.source.folding import fold_constants
 from statewalk.dsl.source.modules import Loading, loading_of

@@ -22,8 +22,8 @@ from statewalk.checker.traces.trace import Trace, TraceStep, said_of, take_step,
 from statewalk.checker.verdict.evidence import raised_in
 from statewalk.checker.verdict.guards import guard_of
 from statewalk.dsl.errors import RunError, StatewalkError, did_you_mean
-from statewalk.dsl.inputs import by_name
 from statewalk.dsl.loader import load
+from statewalk.dsl.origins import by_name
 from statewalk.dsl.state.plain_view import PlainView
 from statewalk.dsl.values.stored import FrozenDict, FrozenList, same_state
 

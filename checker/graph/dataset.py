@@ -20,9 +20,9 @@ from pydantic import TypeAdapter
 
 from statewalk.checker.states.fingerprints import FINGERPRINT_VERSION
 from statewalk.checker.verdict.conclude import constant_json
-from statewalk.dsl.caches import UNSEEN
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.files import decoded, opened, read_text
+from statewalk.dsl.origins import UNSEEN
 
 if TYPE_CHECKING:
     from collections.abc import Set

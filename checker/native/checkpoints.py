@@ -44,8 +44,8 @@ from statewalk.checker.native.states import Level
 from statewalk.checker.states.fingerprints import FINGERPRINT_VERSION
 from statewalk.dsl.caches import stamp
 from statewalk.dsl.errors import printable
-from statewalk.dsl.inputs import by_name
 from statewalk.dsl.model import Model
+from statewalk.dsl.origins import by_name
 from statewalk.dsl.values.stored import encode, typed
 
 FORMAT = 3

@@ -21,9 +21,9 @@ import numpy as np
 
 from statewalk.checker.contract.saved import BEFORE, MANIFEST, OtherPremises
 from statewalk.checker.native.kernels.arrays import Array
-from statewalk.dsl.caches import UNSEEN
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.files import decoded, opened, read_text
+from statewalk.dsl.origins import UNSEEN
 
 DECLARED = "what the spec declares"
 PREMISES = "premises"

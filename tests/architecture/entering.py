@@ -6,10 +6,18 @@ always enter. Names are below the row's first folder; `Model` is what engines se
 Files beside the folders (`dsl/loader.py`, `checker/api.py`) join them, and have no row.
 """
 
-MODEL = ("dsl/declared", "dsl/errors", "dsl/files", "dsl/kinds", "dsl/model", "dsl/view")
+MODEL = (
+    "dsl/declared",
+    "dsl/errors",
+    "dsl/files",
+    "dsl/kinds",
+    "dsl/model",
+    "dsl/origins",
+    "dsl/view",
+)
 ENTERS: dict[str, str] = {
     "checker/behaviours": (
-        "Model dsl/inputs dsl/loader dsl/state dsl/values contract engines library liveness "
+        "Model dsl/loader dsl/state dsl/values contract engines library liveness "
         "machine native refinement states traces verdict"
     ),
     "checker/commands": (
@@ -41,7 +49,7 @@ ENTERS: dict[str, str] = {
         "machine page report states traces/trace verdict"
     ),
     "checker/graph": (
-        "Model dsl/caches dsl/values contract engines machine native states traces/exports verdict"
+        "Model dsl/values contract engines machine native states traces/exports verdict"
     ),
     "checker/history": "dsl/errors",
     "checker/history/certify": "dsl/library history/clock history/data",
@@ -71,7 +79,7 @@ ENTERS: dict[str, str] = {
     ),
     "checker/machine": "dsl/caches dsl/errors dsl/source",
     "checker/native": (
-        "Model dsl/caches dsl/inputs dsl/state dsl/values contract engines machine states symmetry"
+        "Model dsl/caches dsl/state dsl/values contract engines machine states symmetry"
     ),
     "checker/native/kernels": "machine",
     "checker/native/learn": "Model dsl/state dsl/values contract engines native/kernels",

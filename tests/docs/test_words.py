@@ -35,8 +35,8 @@ about act after again alike alone annotation answer apply around ask asked back 
 begun below beside body both builder builtin called callee came candidate capacity cause change
 changed checked checker chosen classes client clock close cluster code command committed complete
 contract copied current damaged data database deadline decide decided declared did differ disabled
-disk domain done drop dsl each edge effect elt empty enabled end ended entry every exist expanded
-expect expected explanation exploration explore extra factory fail failed failure few first fit
+digest disk domain done drop dsl each edge effect elt empty enabled end ended entry every exist
+expanded expect expected explanation exploration explore extra factory fail failed failure few first fit
 fixed
 fizz flag follow followed following forget fps frame free full given has head held here high hint
 hold home how html identity imported indent inlined inner inside

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,13 +19,19 @@ if TYPE_CHECKING:
     from statewalk.dsl.errors import StatewalkError
 
 
+Origins = tuple[str, Mapping[str, str]]  # a spec, and what it was made of: `Model.origins`
+
+
 @dataclass
 class Outcomes:
-    """The results gathered while specs are tested, and their destination."""
+    """The results gathered while specs are tested, and their destination; what was ``made`` of
+    what.
+    """
 
     junit: str | None = None
     sarif: str | None = None
     github: bool = False
+    made: list[Origins] = field(default_factory=list)
     _suites: list[Xml.Element] = field(default_factory=list)
     _results: list[dict[str, Any]] = field(default_factory=list)
     _lines: list[str] = field(default_factory=list)
@@ -38,6 +45,7 @@ class Outcomes:
         """Add the results of a spec's checks, or that one ended without a result; ``all_there``: of
         each of its configurations.
         """
+        self.made += [(spec, row.origins) for row in rows]
         lines = [line for row in rows if row.told for line in row.told.github.splitlines()]
         results = [row.result for row in rows if row.result is not None]
         lines = ci.together(lines, results, all_there=all_there)
@@ -51,6 +59,10 @@ class Outcomes:
                 self._results += json.loads(told.sarif)["runs"][0]["results"]
             if row.result is None:
                 self._failed(f"{spec} [{row.configuration.name}]", spec, row.problem, None)
+
+    def loaded(self, spec: str, origins: Mapping[str, str]) -> None:
+        """A spec that is tested, or not again."""
+        self.made.append((spec, origins))
 
     def unchanged(self, spec: str, name: str, found: str) -> None:
         """A configuration that was not checked again."""

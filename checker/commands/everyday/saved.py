@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+
+from statewalk.dsl.files import absolute
+from statewalk.dsl.origins import outdated
 
 Facts = tuple[int, int, int, int]  # when it was changed, or renamed; written; size; number
 
+_OTHER = (0, 0, 0, 0)  # no file has these facts
 _LOOK = 0.1  # seconds between two looks whether whoever saves is done,
 _LOOKS = 10  # and how many there are at most
 _COARSE = 50_000_000  # nanoseconds by which the clock of files may be behind; less than a look
@@ -23,13 +27,28 @@ class Files:
 
     def __init__(self, which: Callable[[], Iterable[str]]) -> None:
         self.which = which
+        self.outdated: dict[str, str] = {}  # file → its digest when it was another than it is
+        self.known: dict[str, Facts | None] = {}
         self._know(self._all())
 
-    def learn(self) -> None:
-        """Look from now on also at files that belong to them only now, unless they are new."""
-        for file, found in self._all().items():
+    def learn(self, made: Iterable[Mapping[str, str]] = ()) -> None:
+        """Look from now on also at files that belong to them only now, unless they are new.
+
+        ``made`` are origins of what was done with them: a file of another digest is new as well,
+        but not twice in a row, since some files differ each time they are read.
+        """
+        now = self._all()
+        kept = {file: facts for file, facts in self.known.items() if file in now}
+        for file, found in now.items():
             if not self._differs(file, found):
-                self.known.setdefault(file, found)
+                kept.setdefault(file, found)
+        self.known = kept
+        before, self.outdated = self.outdated, {}
+        for origins in made:
+            for file in outdated(origins):
+                self.outdated[file] = origins[file]
+                if before.get(file) != origins[file]:
+                    self.known[absolute(file)] = _OTHER
 
     def saved(self) -> list[str]:
         """Return the files that are not as they were; also those that are there now, or no more."""
@@ -60,7 +79,9 @@ class Files:
         return found is not None and found[0] > self.since
 
     def _all(self) -> dict[str, Facts | None]:
-        return {file: _facts(file) for file in self.which()}
+        """Return facts of those that are to be looked at; also of those that were, and are gone."""
+        found = {file: _facts(file) for file in self.which()}
+        return found | {f: None for f in self.known if f not in found and not _facts(f)}
 
 
 def _facts(file: str) -> Facts | None:

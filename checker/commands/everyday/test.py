@@ -69,6 +69,7 @@ def add_parser(subparsers: Any) -> None:
     group.add_argument(
         "--github", action="store_true", help="also print annotations for GitHub's workflows"
     )
+    group.add_argument("--tell", metavar="FILE", help=argparse.SUPPRESS)  # what --watch asks for
     parser.set_defaults(run=run)
 
 
@@ -98,17 +99,20 @@ def run(arguments: argparse.Namespace) -> int:
         further["needed"] = names
     else:
         further["untested"] = untested(arguments.paths or ["."])
-    return run_tests(specs_in(arguments.paths or ["."]), how, green, outcomes=outcomes, **further)
+    code = run_tests(specs_in(arguments.paths or ["."]), how, green, outcomes=outcomes, **further)
+    if arguments.tell:
+        from statewalk.checker.commands.everyday.watching import tell_tests
+
+        tell_tests(outcomes.made, arguments.tell)
+    return code
 
 
 def _watched(arguments: argparse.Namespace) -> int:
     """Test again and again; the exit code. Raises RunError[SW326]."""
-    from statewalk.checker.commands.everyday.rows import How
     from statewalk.checker.commands.everyday.watching import watch_tests
     from statewalk.dsl.errors import RunError
 
     if arguments.update:
         said = "--update cannot be combined with --watch: it would change specs without asking."
         raise RunError("SW326", said, help="Give one of them.")
-    how = How(1, arguments.engine, arguments.timeout)
-    return watch_tests(arguments.paths or ["."], arguments.command_line, how)
+    return watch_tests(arguments.paths or ["."], arguments.command_line)

@@ -23,6 +23,7 @@ from statewalk.dsl import caches
 from statewalk.dsl.declared import AS_IT_IS, Configuration
 from statewalk.dsl.errors import RunError, StatewalkError, one_line
 from statewalk.dsl.files import read_text
+from statewalk.dsl.origins import UNSURE
 
 SCHEMA = 1
 _HELP = "Run the command without --config to test and list all configurations."
@@ -137,6 +138,7 @@ def run_tests(
         for spec, rows in zip(loaded, checked([s.job for s in loaded], how, asked), strict=True):
             if needed and not spec.configurations and not spec.mistake:
                 continue
+            outcomes.loaded(spec.path, spec.origins)
             say(f"{shown(spec.path)}\n")
             if spec.mistake:
                 say("".join(f"  {text}\n" for text in str(spec.mistake).splitlines()))
@@ -215,7 +217,7 @@ def _remember(green: Green, spec: _Spec, rows: Sequence[Row]) -> None:
     checked = {row.configuration.name for row in rows}
     kept = {**green.passed(spec.path, spec.origins), **spec.passed}
     kept = {name: found for name, found in kept.items() if name not in checked}
-    same = [r for r in rows if r.origins == spec.origins and not set(caches.UNSURE) & {*r.origins}]
+    same = [r for r in rows if r.origins == spec.origins and not set(UNSURE) & {*r.origins}]
     now = {row.configuration.name: row.found for row in same if row.passed}
     green.specs[spec.path] = (spec.origins, {**kept, **now})
     if rows:

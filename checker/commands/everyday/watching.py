@@ -8,16 +8,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from statewalk.checker.commands.everyday.found import texts_in
-from statewalk.checker.commands.everyday.rows import TELL, How
+from statewalk.checker.commands.everyday.outcomes import Origins
+from statewalk.checker.commands.everyday.rows import TELL
 from statewalk.checker.commands.everyday.saved import Files
-from statewalk.checker.commands.everyday.testing import Green
 from statewalk.checker.machine import streams
 from statewalk.checker.machine.files import write_text
 from statewalk.checker.machine.limits import Interruptions
@@ -25,8 +25,8 @@ from statewalk.checker.machine.places import files_of_specs
 from statewalk.checker.report.page import Page, plural
 from statewalk.checker.report.progress import since_page
 from statewalk.checker.verdict import exits
-from statewalk.dsl.caches import NO_MODULE
 from statewalk.dsl.files import absolute
+from statewalk.dsl.origins import NO_MODULE
 
 if TYPE_CHECKING:
     from statewalk.checker.verdict.run import Result, Run
@@ -42,6 +42,7 @@ class Watched(Protocol):
     """A command that is done again and again."""
 
     words: Sequence[str]
+    made: Sequence[Mapping[str, str]]  # the origins of what it did last
 
     def files(self) -> Iterable[str]:
         """The files to look at, as far as they are known now."""
@@ -65,8 +66,8 @@ def watch(job: Watched) -> int:
                 if asked():
                     return code
                 _show(job.done())
-                files.learn()
-                looked = plural(len(set(files.which())), "file")
+                files.learn(job.made)
+                looked = plural(sum(map(os.path.exists, set(files.which()))), "file")
                 _say(f"watching {looked}, Ctrl-C ends it", "dim")
             while not files.saved():
                 if asked():
@@ -123,22 +124,44 @@ def _done(job: Watched, files: Files, asked: Callable[[], bool]) -> int | None:
 
 def tell(runs: Sequence[Run], file: str) -> None:
     """Write what checks were made of and what they found, for whoever began them."""
-    files = {file for run in runs for file in run.evidence.sources}
-    for run in runs:
-        sought = [
-            n.removeprefix(NO_MODULE) for n in run.evidence.sources if n.startswith(NO_MODULE)
-        ]
-        beside = os.path.dirname(os.path.abspath(run.result.spec))
-        files |= {os.path.join(beside, *name.split(".")) + ".py" for name in sought}
-        error = run.evidence.error
-        if error is not None:
-            files |= files_of_specs() | ({error.span.file} if error.span is not None else set())
-    data = {
-        "files": sorted({absolute(f) for f in files if os.path.isabs(f) or os.path.exists(f)}),
-        "sources": [dict(run.evidence.sources) for run in runs],
-        "runs": {name: run.result.to_dict() for name, run in zip(_names(runs), runs, strict=True)},
-    }
+    more: set[str] = set()
+    for error in filter(None, (run.evidence.error for run in runs)):
+        more |= files_of_specs() | ({error.span.file} if error.span is not None else set())
+    data = _told([(run.result.spec, run.evidence.sources) for run in runs], more)
+    results = (run.result.to_dict() for run in runs)
+    data["runs"] = dict(zip(_names(runs), results, strict=True))
     write_text(Path(file), json.dumps(data))
+
+
+def _told(made: Sequence[Origins], more: Iterable[str] = ()) -> dict[str, Any]:
+    files = set(more).union(*(_files(spec, origins) for spec, origins in made))
+    return {
+        "files": sorted({absolute(f) for f in files if os.path.isabs(f) or os.path.exists(f)}),
+        "sources": [dict(origins) for _, origins in made],
+    }
+
+
+def _taken(told: Path) -> dict[str, Any] | None:
+    """Return what was told, once; None where nothing was."""
+    try:
+        data: dict[str, Any] = json.loads(told.read_text(encoding="utf-8"))
+        told.unlink()
+    except (OSError, ValueError):
+        return None
+    return data
+
+
+def _files(spec: str, origins: Mapping[str, str]) -> set[str]:
+    """Return the files among the origins of a spec, and those that would be in their place, or
+    that of modules that were not found, if they came.
+    """
+    beside = os.path.dirname(os.path.abspath(spec))
+    modules = {name.removesuffix(".py") for name in origins if name.endswith(".py")}
+    sought = [n.removeprefix(NO_MODULE).split(".") for n in origins if n.startswith(NO_MODULE)]
+    modules |= {os.path.join(beside, *names) for names in sought}
+    modules |= {os.path.join(beside, os.path.basename(module)) for module in modules}
+    first = {os.path.join(module, "__init__.py") for module in modules}
+    return {*origins, *first, *(f"{module}.py" for module in modules)}
 
 
 def _names(runs: Sequence[Run]) -> Iterator[str]:
@@ -165,6 +188,7 @@ class WatchedCheck:
     words: Sequence[str] = ()
     known: set[str] = field(default_factory=set)
     mistaken: bool = True
+    made: Sequence[Mapping[str, str]] = ()
     before: tuple[str, dict[str, Result]] | None = None
 
     def __post_init__(self) -> None:
@@ -184,13 +208,12 @@ class WatchedCheck:
         """Return what is not as it was before."""
         from statewalk.checker.verdict.run import read_result
 
-        self.mistaken = True
-        try:
-            data = json.loads(self.told.read_text(encoding="utf-8"))
-            self.told.unlink()
-        except (OSError, ValueError):
+        self.mistaken, self.made = True, ()
+        data = _taken(self.told)
+        if data is None:
             return None
         now = {name: read_result(result) for name, result in data["runs"].items()}
+        self.made = data["sources"]
         self.mistaken = any(result.verdict == "error" for result in now.values())
         self.known = {*data["files"], *(self.known if self.mistaken else ())}
         before = self.before
@@ -206,35 +229,48 @@ class WatchedCheck:
 # -- tests -----------------------------------------------------------------------------------------
 
 
+def tell_tests(made: Sequence[Origins], file: str) -> None:
+    """Write what tested specs were made of, for whoever began the tests."""
+    write_text(Path(file), json.dumps(_told(made, files_of_specs())))
+
+
 @dataclass
 class WatchedTests:
     """``statewalk test``: what did not change is not checked again anyway."""
 
     paths: Sequence[str]
-    words: Sequence[str]
-    how: How
+    given: Sequence[str]
+    folder: str
+    words: Sequence[str] = ()
+    known: set[str] = field(default_factory=set)
+    made: Sequence[Mapping[str, str]] = ()
     found: list[str] = field(default_factory=list)
     next: float = 0.0
 
-    def files(self) -> list[str]:
-        """Return all files that may be specs or parts of them, and what those that passed
-        were made of.
-        """
+    def __post_init__(self) -> None:
+        self.told = Path(self.folder, "told.json")
+        self.words = [*without(self.given), TELL, str(self.told)]
+
+    def files(self) -> set[str]:
+        """Return all files that may be specs or parts of them, and what they were made of."""
         now = time.monotonic()
         if now >= self.next:
-            green = Green.read(self.how).specs.values()
-            made = {f for origins, _ in green for f in origins if os.path.isfile(f)}
-            self.found = sorted({*texts_in(self.paths), *made})
+            self.found = texts_in(self.paths)
             self.next = time.monotonic() + _RARELY * (time.monotonic() - now)
-        return self.found
+        return {*self.found, *self.known}
 
     def done(self) -> None:
         """The table says it all."""
+        data = _taken(self.told)
+        self.made = data["sources"] if data else ()
+        if data:  # a spec that is mistaken now does not say what it is made of
+            self.known = {*self.known, *data["files"]}
 
 
-def watch_tests(paths: Sequence[str], given: Sequence[str], how: How) -> int:
+def watch_tests(paths: Sequence[str], given: Sequence[str]) -> int:
     """Test specs again and again; the exit code."""
-    return watch(WatchedTests(paths, without(given), how))
+    with tempfile.TemporaryDirectory(prefix="statewalk-") as folder:
+        return watch(WatchedTests(paths, given, folder))
 
 
 def watch_check(spec: str, given: Sequence[str]) -> int:

@@ -14,10 +14,9 @@ from typing import Any
 import pytest
 
 from statewalk import check
-from statewalk.dsl.caches import UNLISTED, UNSEEN, UNSURE
 from statewalk.dsl.errors import RunError, SpecError
-from statewalk.dsl.inputs import by_name
 from statewalk.dsl.loader import load
+from statewalk.dsl.origins import UNLISTED, UNSEEN, UNSURE, by_name
 
 SPEC = """
 from statewalk import *

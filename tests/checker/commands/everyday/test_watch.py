@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from statewalk.checker.commands.everyday.saved import Files
 from statewalk.checker.commands.everyday.watching import without
 from statewalk.checker.report.progress import since_page
 from statewalk.checker.verdict.run import ActionResult, Counts, PropertyResult, Result
+from statewalk.dsl.origins import ABSENT
 
 SPEC = """
 from statewalk import State, action, always, require
@@ -245,3 +247,98 @@ def test_a_module_that_may_come_is_waited_for(tmp_path: Path) -> None:
     main(["check", str(spec), "--engine", "reference", "--tell", str(told)])
 
     assert str(tmp_path / "limit.py") in json.loads(told.read_text())["files"]
+
+
+def test_what_was_made_of_another_content_is_not_as_it_was(tmp_path: Path) -> None:
+    """A file that went, or a link that was turned, after it was read."""
+    same, gone, turned, came = (str(tmp_path / n) for n in ("same", "gone", "turned", "came"))
+    made = {file: sha256(b"x").hexdigest() for file in (same, gone, turned)} | {came: ABSENT}
+    for file in (same, came):
+        Path(file).write_text("x")
+    (tmp_path / "old").write_text("y")
+    Path(turned).symlink_to("old")
+    files = Files(lambda: made)
+
+    files.learn([made])
+    assert [came, gone, turned] == files.saved()
+    files.learn([made])
+    assert [came, gone, turned] == files.saved()
+    files.settled()
+    files.learn([made])
+    assert [] == files.saved(), "not for ever"
+    files.learn([])
+    files.learn([made])
+    assert [came, gone, turned] == files.saved()
+
+
+TURNS = """
+import os
+from statewalk import State, action, always, config, holds, deadlock
+deadlock(False)
+
+with open("now/limit") as file:
+    LIMIT = int(file.read())
+if os.path.exists("once"):
+    os.remove("once")
+    os.remove("now")
+    os.symlink("old", "now")
+
+class Counter(State):
+    n: int = 0
+
+    @action
+    def up(self) -> None:
+        self.n = min(self.n + 1, 3)
+
+counter = Counter()
+
+@always
+def small() -> bool:
+    return counter.n <= LIMIT
+
+config("it", expect=holds())
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "first", "then"),
+    [
+        (("check", "spec.py"), "HOLDS", "VIOLATED"),
+        (("test", "--all"), "ok   it", "FAIL it"),
+    ],
+    ids=["check", "test"],
+)
+def test_a_link_that_is_turned_while_a_spec_is_loaded_was_saved(
+    command: tuple[str, ...], first: str, then: str, tmp_path: Path
+) -> None:
+    for folder, limit in (("old", "2"), ("new", "3")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "limit").write_text(limit)
+    (tmp_path / "now").symlink_to("new")
+    (tmp_path / "once").touch()
+    (tmp_path / "spec.py").write_text(TURNS)
+    os.utime(tmp_path, (0, 0))
+
+    with watching(tmp_path, *command) as process:
+        text = said(process)
+        assert first in text or command[0] == "test"
+        again = said(process)
+
+    assert "saved: now/limit" in again
+    assert then in again
+
+
+@pytest.mark.parametrize("newcomer", ["limit/__init__.py", "limit.py"])
+def test_a_module_that_may_hide_another_is_looked_at(newcomer: str, tmp_path: Path) -> None:
+    spec, told = tmp_path / "spec.py", tmp_path / "told.json"
+    spec.write_text(SPEC)
+    place = tmp_path if newcomer != "limit.py" else tmp_path / "elsewhere"
+    place.mkdir(exist_ok=True)
+    (place / "limit.py").write_text("LIMIT = 3\n")
+    words = [sys.executable, "-m", "statewalk", "check", str(spec), "--engine", "reference"]
+
+    subprocess.run(
+        [*words, "--tell", str(told)], check=True, env=os.environ | {"PYTHONPATH": str(place)}
+    )
+
+    assert str(tmp_path / newcomer) in json.loads(told.read_text())["files"]
