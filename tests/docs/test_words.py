@@ -36,8 +36,8 @@ begun below beside body both builder builtin called callee came candidate capaci
 changed checked checker chosen classes client clock close cluster code command committed complete
 contract copied current damaged data database deadline decide decided declared did differ disabled
 digest disk domain done drop dsl each edge effect elt empty enabled end ended entry every exist
-expanded expect expected explanation exploration explore extra factory fail failed failure few first fit
-fixed
+expanded expect expected explanation exploration explore extra factory fail failed failure
+few first fit fixed
 fizz flag follow followed following forget fps frame free full given has head held here high hint
 hold home how html identity imported indent inlined inner inside
 item job json keep kernel kind label last late later
