@@ -7,8 +7,7 @@ What is generated follows a line that says of what, up to its end:
   changes and evidence are left out too. A block with ``$ statewalk replay --steps story.txt`` takes
   the trace in the block before it for the story, and shows where it ends under other constants;
 - ``<!-- configurations: FILE -->``: the table of the configurations of that spec, or of those with
-  a prefix: ``FILE PREFIX``; if they are many, a row is a result, with its configurations, and their
-  constants are left out;
+  a prefix: ``FILE PREFIX``; if they are many, their number and the command that prints them;
 - ``<!-- matrix: FILE -->``: a table of configurations, each cell with the name of one and what it
   expects of the property that the column names;
 - ``<!-- compared: MODEL -->``: a table of options of ``statewalk compare MODEL``, with what becomes
@@ -20,7 +19,8 @@ What is generated follows a line that says of what, up to its end:
 - ``<!-- states: ARGUMENTS -->``: the states of a role and the actions between them, as
   ``statewalk export --format dot ARGUMENTS`` has them;
 - ``<!-- figure: ARGUMENTS -->``: what ``statewalk export ARGUMENTS`` draws;
-- ``<!-- flow: FILE CONFIGURATION``, steps, ``-->``: the sequence diagram of these steps;
+- ``<!-- flow: FILE CONFIGURATION``, steps, ``-->``: the sequence diagram of these steps, or of
+  those after a line ``...``;
 - ``<!-- begin-commit graph: FILE CONFIGURATION -->``: the graph of the history at the end of the
   trace.
 
@@ -72,7 +72,7 @@ _LINES = 32  # of a diagram, beyond which its changes have no values
 _SPAN = 7  # words of a row that says what the next ones share
 _SOME_STATES = 50_000  # of which fields are counted
 _MAKES, _MAKERS = 1.2, 4  # times the states, and of how many fields
-_MANY = 16  # configurations, from which on a table has no constants
+_MANY = 16  # configurations, from which on there is no table
 _MARKS = {"b": "begin", "c": "commit"}
 _ELSEWHERE = ("diskless",)  # prefixes of configurations that have a page of their own
 TRACE = r"^(```console\n\$ statewalk (?P<command>check [^\n]*)\n)(?P<old>.*?)^```$"
@@ -271,7 +271,8 @@ def table(spec: str, prefix: str = "") -> str:
     if not prefix:
         rows = [c for c in rows if not c.name.startswith(_ELSEWHERE)]
     if len(rows) > _MANY:
-        return by_result(rows, spec.removeprefix("models/").removesuffix(".py"))
+        model = spec.removeprefix("models/").removesuffix(".py")
+        return counted(rows, model, len(rows) < len(_configurations(spec)))
     constants = [Constants(c.constants.items()) for c in rows]
     out = [
         "| configuration | constants | result (steps); states (generated, depth) |",
@@ -346,26 +347,18 @@ def row(configuration: Configuration, shared: Collection[str]) -> str:
     return f"| `{configuration.name}` | {constants} | {said}{states and f'; {states}'} |"
 
 
-def by_result(rows: Sequence[Configuration], model: str) -> str:
-    """Return a table of results: of each the configurations and the numbers of their states.
-
-    Of many configurations that hold, only the number and the range of states.
-    """
-    by: dict[str, list[str]] = {"holds": []}
-    for configuration in rows:
-        said, states = result(configuration)
-        by.setdefault(said, []).append(f"`{configuration.name}` {states}".rstrip())
-    ordered = ["holds", *sorted(set(by) - {"holds"})]
-    if len(by["holds"]) > _MANY:
-        sizes = [c.expect.distinct for c in rows if c.expect and c.expect.verdict == "holds"]
-        known = [size for size in sizes if size is not None]
-        by["holds"] = [
-            f"{len(by['holds'])} configurations with up to {max(known):,} states, which "
-            f"`statewalk models {model}` lists"
-        ]
-    lines = [f"| {said} | {', '.join(by[said])} |" for said in ordered if by[said]]
-    head = ["| result (steps) | configurations; states (generated, depth) |", "|---|---|"]
-    return "\n".join([*head, *lines])
+def counted(rows: Sequence[Configuration], model: str, others: bool) -> str:
+    """Return how many configurations hold, the largest of them, and the command that prints all."""
+    holding = [c for c in rows if c.expect and c.expect.verdict == "holds"]
+    largest = max(holding, key=lambda c: (c.expect and c.expect.distinct) or 0)
+    assert largest.expect is not None
+    of = f"all configurations and their results. {len(rows)} of them belong to this page"
+    return (
+        f"`statewalk models {model}` prints "
+        f"{of if others else f'{len(rows)} configurations and their results'}: "
+        f"{len(holding)} hold, `{largest.name}` with most states ({largest.expect.distinct:,}); "
+        f"{len(rows) - len(holding)} have counterexamples."
+    )
 
 
 def result(configuration: Configuration) -> tuple[str, str]:
@@ -394,13 +387,19 @@ def matrix(spec: str, old: str) -> str:
     known = {c.name: c.expect for c in _configurations(spec)}
     head, _, *rows = (line[1:-1].split("|") for line in old.splitlines())
     columns = [name.strip() for name in head]
-    out = [columns, ["---"] * len(columns)]
+    out = [columns]
     for title, *cells in rows:
         found = [name.strip().partition(":")[0].strip("`") for name in cells]
         out.append(
             [title.strip(), *(cell(known, *x) for x in zip(found, columns[1:], strict=True))]
         )
-    return "\n".join(f"| {' | '.join(line)} |" for line in out)
+    return lined(out)
+
+
+def lined(rows: Sequence[Sequence[str]]) -> str:
+    """Return a table, of its head and its rows."""
+    head, *lines = (f"| {' | '.join(row)} |" for row in rows)
+    return "\n".join([head, f"|{'---|' * len(rows[0])}", *lines])
 
 
 def cell(known: dict[str, Expectation | None], name: str, column: str) -> str:
@@ -422,7 +421,7 @@ def comparisons(spec: str, old: str) -> str:
         "changes",
         "shortest counterexample of the first, under the second",
     ]
-    out = [head, ["---"] * len(head)]
+    out = [head]
     for line in old.splitlines()[2:]:
         title = line[1:-1].split("|")[0].strip()
         words = title.split("`")[1]
@@ -440,7 +439,7 @@ def comparisons(spec: str, old: str) -> str:
             "; ".join(named) or "–",
             tried_on(tried or versus["counterexamples_of_base"]),
         ])  # fmt: skip
-    return "\n".join(f"| {' | '.join(line)} |" for line in out)
+    return lined(out)
 
 
 def tried_on(crossings: Sequence[Mapping[str, Any]]) -> str:
@@ -469,11 +468,11 @@ def counts() -> str:
     """The table of replication: rules by sizes."""
     sizes = list(dict.fromkeys((r.replicas, r.max_epoch) for r in replication_rows.ROWS))
     head = ["rule", *(f"{n} replicas, epochs 0–{e}" for n, e in sizes)]
-    out = [head, ["---"] * len(head)]
+    out = [head]
     for rule in dict.fromkeys(r.rule for r in replication_rows.ROWS):
         of = {(r.replicas, r.max_epoch): r for r in replication_rows.ROWS if r.rule == rule}
         out.append([f"`{rule}`", *(count(of[size]) for size in sizes)])
-    return "\n".join(f"| {' | '.join(line)} |" for line in out)
+    return lined(out)
 
 
 def count(row: replication_rows.Row) -> str:
@@ -485,8 +484,8 @@ def count(row: replication_rows.Row) -> str:
 
 def formats() -> str:
     """The comparison of table formats; each line ends with the row that tells its story."""
-    head = ["workload", "format", "setting", "anomaly", "aborts/retries", "states", "row"]
-    out = [head, ["---"] * len(head)]
+    head = ["workload", "format", "setting", "anomaly", "aborts/retries", "row"]
+    out = [head]
     said = ""
     for row in comparison.TABLE:
         steps = min(row.expect.lengths.values(), default=0)
@@ -498,12 +497,11 @@ def formats() -> str:
                 row.setting,
                 f"**{row.anomaly}**, {steps} steps" if steps else "none",
                 "/".join(str(row.constants.get(n, "–")) for n in ("MOST_ABORTS", "MOST_RETRIES")),
-                f"{row.expect.states or row.expect.distinct:,}",
                 f"`{row.name}`",
             ]
         )
         said = row.workload
-    return "\n".join(f"| {' | '.join(line)} |" for line in out)
+    return lined(out)
 
 
 def states(command: str) -> str:
@@ -523,12 +521,19 @@ def states(command: str) -> str:
 
 
 def flow(spec: str, config: str, steps: str) -> str:
-    """The sequence diagram of some steps."""
+    """The sequence diagram of some steps, or of those after a line ``...``."""
+    before, _, after = steps.rpartition("...\n")
     constants = next(c.constants for c in _configurations(spec) if c.name == config)
-    guided = follow(load(ROOT / spec, dict(constants)), read_steps(steps))
+    guided = follow(load(ROOT / spec, dict(constants)), read_steps(before + after))
     assert guided.failed is None, guided.why
     lines = export_trace(guided.trace(), "mermaid").splitlines()
     lines = [line for line in lines if not line.startswith("  %%")]
+    if before:
+        first = f": {len(before.splitlines()) + 1}. "
+        start = next(i for i, line in enumerate(lines) if first in line)
+        head = [line for line in lines if line.startswith(("sequence", "  participant"))]
+        told = "\n".join(lines[start:])
+        lines = [h for h in head if h[2:3] != "p" or h.split()[1] in told] + lines[start:]
     return "\n".join(map(places, lines) if len(lines) > _LINES else lines)
 
 
