@@ -13,11 +13,7 @@ What is generated follows a line that says of what, up to its end:
 - ``<!-- compared: MODEL -->``: a table of options of ``statewalk compare MODEL``, with what becomes
   of the properties of the first, and of what refutes them;
 - ``<!-- counts: kafka/replication -->``: the table of its rows;
-- ``<!-- fields: SPEC [CONFIG] -->``: the fields that make most of the states of that spec, as
-  ``statewalk profile`` counts them, with the defaults of its constants or a configuration's;
 - ``<!-- formats -->``: the same workloads on every format of tables, from their configurations;
-- ``<!-- states: ARGUMENTS -->``: the states of a role and the actions between them, as
-  ``statewalk export --format dot ARGUMENTS`` has them;
 - ``<!-- figure: ARGUMENTS -->``: what ``statewalk export ARGUMENTS`` draws;
 - ``<!-- flow: FILE CONFIGURATION``, steps, ``-->``: the sequence diagram of these steps, or of
   those after a line ``...``;
@@ -70,8 +66,6 @@ _SHORT = {"weak_isr": "weak", "strong_isr": "strong", "no_committed_record_lost"
 _ENDS = 44  # letters of a change
 _LINES = 32  # of a diagram, beyond which its changes have no values
 _SPAN = 7  # words of a row that says what the next ones share
-_SOME_STATES = 50_000  # of which fields are counted
-_MAKES, _MAKERS = 1.2, 4  # times the states, and of how many fields
 _MANY = 16  # configurations, from which on there is no table
 _MARKS = {"b": "begin", "c": "commit"}
 _ELSEWHERE = ("diskless",)  # prefixes of configurations that have a page of their own
@@ -91,9 +85,7 @@ KINDS = {
     "matrices": rf"^(<!-- matrix: (?P<spec>\S+) -->\n\n){ROWS}",
     "comparisons": rf"^(<!-- compared: (?P<spec>\S+) -->\n\n){ROWS}",
     "counts": rf"^(<!-- counts: kafka/replication -->\n\n){ROWS}",
-    "fields": rf"^(<!-- fields: (?P<spec>\S+)(?P<config> \S+)? -->\n\n){ROWS}",
     "formats": rf"^(<!-- formats -->\n\n){ROWS}",
-    "states": rf"^(<!-- states: (?P<command>.*?) -->\n\n){DRAWN}",
     "figures": rf"^(<!-- figure: (?P<command>.*?) -->\n\n){DRAWN}",
     "flows": rf"^(<!-- flow: (?P<spec>\S+) (?P<config>\S+)\n(?P<of>.*?)-->\n\n){DRAWN}",
     "graphs": rf"^(<!-- begin-commit graph: (?P<spec>\S+) (?P<config>\S+) -->\n\n){DRAWN}",
@@ -125,12 +117,8 @@ def part(kind: str, page: str, m: re.Match[str]) -> str:
             return f"{m[1]}{comparisons(m['spec'], m['old'])}\n"
         case "counts":
             return f"{m[1]}{counts()}\n"
-        case "fields":
-            return f"{m[1]}{makers(m['spec'], (m['config'] or '').strip() or None)}\n"
         case "formats":
             return f"{m[1]}{formats()}\n"
-        case "states":
-            drawn = states(m["command"])
         case "figures":
             drawn = "\n".join(printed("export", *shlex.split(m["command"])))
         case "flows":
@@ -275,7 +263,7 @@ def table(spec: str, prefix: str = "") -> str:
         return counted(rows, model, len(rows) < len(_configurations(spec)))
     constants = [Constants(c.constants.items()) for c in rows]
     out = [
-        "| configuration | constants | result (steps); states (generated, depth) |",
+        "| configuration | constants | result (steps); states |",
         "|---|---|---|",
     ]
     for shared, members in groups(dict(enumerate(constants)), Constants()):
@@ -285,26 +273,6 @@ def table(spec: str, prefix: str = "") -> str:
             out.append(f"| *with* | {named} | |")
         out += [row(rows[i], {name for name, _ in shared}) for i in members]
     return "\n".join(out)
-
-
-def makers(spec: str, config: str | None) -> str:
-    """Return a sentence about the fields without which a spec had fewest states."""
-    run = check(
-        spec, config=config, engine="native", threads=1, every_field=True, liveness=False,
-        keep_going=True, max_states=_SOME_STATES,
-    )  # fmt: skip
-    found = sorted(run.evidence.fields, key=lambda one: (-one.factor, one.fields))
-    told = [
-        f"`{'` and `'.join(one.fields)}` {one.factor:.2g} times"
-        + ("" if one.steps else " (read by no step)")
-        for one in found
-        if one.factor >= _MAKES
-    ]
-    few = "" if run.evidence.stopped is None else "first "
-    of = f"the {few}{run.counts.distinct:,} states"
-    if not told:
-        return f"*What makes {of}:* no field by itself."
-    return f"*What makes {of}:* {', '.join(told[:_MAKERS])}."
 
 
 def groups(rows: Mapping[int, Constants], above: Constants) -> list[Group]:
@@ -343,8 +311,7 @@ def listed(constants: Mapping[str, Any]) -> str:
 def row(configuration: Configuration, shared: Collection[str]) -> str:
     """A row of the table."""
     constants = listed({n: v for n, v in configuration.constants.items() if n not in shared})
-    said, states = result(configuration)
-    return f"| `{configuration.name}` | {constants} | {said}{states and f'; {states}'} |"
+    return f"| `{configuration.name}` | {constants} | {result(configuration)} |"
 
 
 def counted(rows: Sequence[Configuration], model: str, others: bool) -> str:
@@ -361,25 +328,21 @@ def counted(rows: Sequence[Configuration], model: str, others: bool) -> str:
     )
 
 
-def result(configuration: Configuration) -> tuple[str, str]:
-    """Return what a configuration expects: its verdict, and its numbers if they are given."""
+def result(configuration: Configuration) -> str:
+    """Return what a configuration expects: its verdict, and its states if they are given."""
     expect = configuration.expect
-    states = None
     if expect is None:
-        return "", ""
+        return ""
     if expect.verdict == "holds":
         said, states = "holds", expect.distinct
-        more: dict[str, int | None] = {"generated": expect.generated, "depth": expect.depth}
     else:
         lengths = dict.fromkeys(expect.properties, expect.length) | expect.lengths
         by: dict[int | None, list[str]] = {}
         for name in expect.properties:
             by.setdefault(lengths[name], []).append(f"`{name}`")
         said = ", ".join(", ".join(names) + (f" ({n})" if n else "") for n, names in by.items())
-        states, more = expect.states, {}
-    numbers = "" if states is None else f"{states:,}"
-    known = [f"{n:,}" for n in more.values() if n is not None]
-    return said, numbers + (f" ({', '.join(known)})" if known else "")
+        states = expect.states
+    return said if states is None else f"{said}; {states:,}"
 
 
 def matrix(spec: str, old: str) -> str:
@@ -502,22 +465,6 @@ def formats() -> str:
         )
         said = row.workload
     return lined(out)
-
-
-def states(command: str) -> str:
-    """The states of a role, as a Mermaid diagram. Steps that leave it where it is are not drawn."""
-    lines = printed("export", "--format", "dot", *shlex.split(command))
-    nodes = {
-        m[1]: m[2] for line in lines if (m := re.match(r"  (\w+) \[label=\"\S+ = '(\w+)'", line))
-    }
-    role = shlex.split(command)[2].partition(".")[0]
-    out = ["stateDiagram-v2", f"  [*] --> {next(iter(nodes.values()))}"]
-    for line in lines:
-        if (m := re.match(r"  (\w+) -> (\w+) \[label=\"(.*)\"\]", line)) and m[1] != m[2]:
-            actions = dict.fromkeys(a.partition("(")[0] for a in m[3].split("\\l"))
-            shown = ", ".join(a.removeprefix(f"{role}.").replace("#", "#35;") for a in actions)
-            out.append(f"  {nodes[m[1]]} --> {nodes[m[2]]}: {shown}")
-    return "\n".join(out)
 
 
 def flow(spec: str, config: str, steps: str) -> str:

@@ -25,7 +25,7 @@ KINDS = [
     "formats",
     "flows",
 ]
-LONG = ["fields", "figures", "graphs", "states", "traces", "stories", "comparisons"]
+LONG = ["figures", "graphs", "traces", "stories", "comparisons"]
 LOADED_OFTEN = (
     "kafka-coordinator",
     "kafka-transactions",
