@@ -14,7 +14,6 @@ What is generated follows a line that says of what, up to its end:
   of the properties of the first, and of what refutes them;
 - ``<!-- counts: kafka/replication -->``: the table of its rows;
 - ``<!-- formats -->``: the same workloads on every format of tables, from their configurations;
-- ``<!-- figure: ARGUMENTS -->``: what ``statewalk export ARGUMENTS`` draws;
 - ``<!-- flow: FILE CONFIGURATION``, steps, ``-->``: the sequence diagram of these steps, or of
   those after a line ``...``;
 - ``<!-- begin-commit graph: FILE CONFIGURATION -->``: the graph of the history at the end of the
@@ -86,7 +85,6 @@ KINDS = {
     "comparisons": rf"^(<!-- compared: (?P<spec>\S+) -->\n\n){ROWS}",
     "counts": rf"^(<!-- counts: kafka/replication -->\n\n){ROWS}",
     "formats": rf"^(<!-- formats -->\n\n){ROWS}",
-    "figures": rf"^(<!-- figure: (?P<command>.*?) -->\n\n){DRAWN}",
     "flows": rf"^(<!-- flow: (?P<spec>\S+) (?P<config>\S+)\n(?P<of>.*?)-->\n\n){DRAWN}",
     "graphs": rf"^(<!-- begin-commit graph: (?P<spec>\S+) (?P<config>\S+) -->\n\n){DRAWN}",
 }
@@ -119,8 +117,6 @@ def part(kind: str, page: str, m: re.Match[str]) -> str:
             return f"{m[1]}{counts()}\n"
         case "formats":
             return f"{m[1]}{formats()}\n"
-        case "figures":
-            drawn = "\n".join(printed("export", *shlex.split(m["command"])))
         case "flows":
             drawn = flow(m["spec"], m["config"], m["of"])
         case _:
@@ -315,17 +311,16 @@ def row(configuration: Configuration, shared: Collection[str]) -> str:
 
 
 def counted(rows: Sequence[Configuration], model: str, others: bool) -> str:
-    """Return how many configurations hold, the largest of them, and the command that prints all."""
-    holding = [c for c in rows if c.expect and c.expect.verdict == "holds"]
-    largest = max(holding, key=lambda c: (c.expect and c.expect.distinct) or 0)
-    assert largest.expect is not None
-    of = f"all configurations and their results. {len(rows)} of them belong to this page"
-    return (
-        f"`statewalk models {model}` prints "
-        f"{of if others else f'{len(rows)} configurations and their results'}: "
-        f"{len(holding)} hold, `{largest.name}` with most states ({largest.expect.distinct:,}); "
-        f"{len(rows) - len(holding)} have counterexamples."
-    )
+    """Return how many configurations hold, with how many states, and the command that prints all.
+
+    With others, the rows are a part of those of the model.
+    """
+    sizes = [c.expect.distinct or 0 for c in rows if c.expect and c.expect.verdict == "holds"]
+    command = f"`statewalk models {model}` prints"
+    holding = f"{len(sizes)} hold, with up to {max(sizes):,} states"
+    if others:
+        return f"{command} all results. Of the {len(rows)} configurations of this page {holding}."
+    return f"{command} all {len(rows)} and their results: {holding}."
 
 
 def result(configuration: Configuration) -> str:

@@ -25,7 +25,7 @@ KINDS = [
     "formats",
     "flows",
 ]
-LONG = ["figures", "graphs", "traces", "stories", "comparisons"]
+LONG = ["graphs", "traces", "stories", "comparisons"]
 LOADED_OFTEN = (
     "kafka-coordinator",
     "kafka-transactions",
