@@ -173,17 +173,14 @@ def print_figures(case: Case, threads: int) -> None:
         symmetry="--symmetry" in case.options,
     )
     found = native.explore(load(str(ROOT / case.spec), constants), options)
-    wanted = ("evaluations", "hit_rate", "bytes_per_state", "learning_seconds")
+    wanted = ("evaluations", "hit_rate", "learning_seconds")
     statistics = {name: found.statistics[name] for name in wanted}
     counts = found.counts
     about = {"distinct": counts.distinct, "generated": counts.generated, "depth": counts.depth}
     print(json.dumps({**about, **statistics, "seconds": found.seconds}))
 
 
-COLUMNS = (
-    "spec", "distinct", "generated", "CPU s", "wall s", "peak MB", "states/s", "bytes/state",
-    "evaluations", "hit rate",
-)  # fmt: skip
+COLUMNS = ("spec", "distinct", "generated", "CPU s", "peak MB", "evaluations", "hit rate")
 
 
 def row(measured: Measured) -> tuple[str, ...]:
@@ -194,10 +191,7 @@ def row(measured: Measured) -> tuple[str, ...]:
         f"{f['distinct']:,}",
         f"{f['generated']:,}",
         f"{measured.cpu:.2f}",
-        f"{measured.wall:.2f}",
         f"{measured.memory / 1e6:,.0f}",
-        f"{f['distinct'] / measured.wall:,.0f}",
-        f"{f['bytes_per_state']:.1f}",
         f"{f['evaluations']:,}",
         f"{f['hit_rate']:.3%}",
     )

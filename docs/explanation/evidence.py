@@ -20,20 +20,20 @@ PAGE = ROOT / "docs" / "explanation" / "evidence.md"
 COUNTS = ("distinct", "generated", "depth")
 REMARKS = {
     "reasons": "by reasons",
-    "depth": "depth {depth} in TLC",
+    "depth": "depth",
     "bound": "bounded",
     "orbits": "with symmetry on",
     "own": "own run of TLC 2.15",
-    "two ways": "TLC generates {generated}, by reasons",
+    "two ways": "by reasons",
 }
 GROUPS = {
     "tlaplus": """## The public TLA+ examples
 
 TLC's counts are from the manifests of [tlaplus/Examples](https://github.com/tlaplus/Examples)
-(commit 32a32c7, 14 May 2026). Each spec was rewritten for statewalk with the same steps. *And
-liveness* marks examples whose liveness properties, with their fairness, are checked here and hold.
-*Bounded*: by a constraint, so liveness is not checked. *By reasons*, *depth*:
-[below](#where-numbers-differ). *Own run*: the manifest has no numbers.""",
+(commit 32a32c7, 14 May 2026). Each spec was rewritten for statewalk with the same steps.
+*Liveness*: the example's liveness properties, with their fairness, hold here too. *Bounded*: by a
+constraint, so liveness is not checked. *By reasons*, *depth*: [below](#where-numbers-differ). *Own
+run*: the manifest has no numbers.""",
     "kafka": """## Kafka
 
 TLC's numbers of the public TLA+ specs of Kafka's protocols. [The page of each
@@ -47,10 +47,9 @@ HEAD = """# Evidence
 
 Published counts of other checkers, which statewalk repeats: a checker that
 misses a state, or counts one twice, would differ. The numbers are distinct states · generated ·
-depth; of a violation, its steps. They are equal outside and here, unless *here* gives others. Each
-row is a test (`tests/conformance/test_evidence.py`; `make test-slow` runs all). Run one yourself:
-`statewalk check specs/examples/puzzles/prisoners.py --config four`.
-`python docs/explanation/evidence.py` writes the page from `evidence.tsv` and the configurations.
+depth; of a violation, its steps. They are equal outside and here, unless *here* gives others; – was
+not published. Each row is a test (`tests/conformance/test_evidence.py`; `make test-slow` runs all).
+Run one yourself: `statewalk check specs/examples/puzzles/prisoners.py --config four`.
 """
 TAIL = """## Fizzbee's references
 
@@ -63,19 +62,20 @@ reduced. Each has Fizzbee's verdict, or a stricter one with the reason in
 ## Inductive invariants
 
 [`prove`](../how-to/prove.md) takes the states of the types that satisfy an invariant, and each
-step from one. TLC, begun in the same states of the public spec, finds as many (own runs): EWD840
-with `TypeOK` and `Inv`, three nodes: 352 states, 2,056 steps; TwoPhase with the invariant of
-`tests/checker/induction/test_prove.py`, three managers: 476 states, 1,773 steps. The 2,408 and
-2,249 states that TLC generates count the first ones as well. The public MCBakery begins in all
-655,200 states of its invariant and generates 3,403,584: `prove` finds 655,200 of the 1,679,616
-states of the types, and 2,748,384 steps (`--max-states 2000000`, 42 minutes beside other work).
+step from one. TLC, begun in the same states of the public spec, finds as many (own runs; TLC's
+generated states count the initial ones too):
+
+| spec | states · steps |
+|---|---|
+| EWD840 with `TypeOK` and `Inv`, three nodes | 352 · 2,056 |
+| TwoPhase with that of `tests/checker/induction/test_prove.py`, three managers | 476 · 1,773 |
+| MCBakery (`--max-states 2000000`, 42 minutes) | 655,200 · 2,748,384 |
 
 ## Where numbers differ
 
 **Depth, in three rows.** Independent searches in plain Python (`tests/conformance/plain.py`) agree
-with the depths here, and so does TLC 2.15 with one worker: 10, 9 and 5 (23 November 2026). With
-several workers, as in the manifest, TLC may reach a state by a longer path; with eight it printed
-9 and 10 for EWD 840 in turn.
+with the depths here, and so does TLC 2.15 with one worker. With several workers, as in the
+manifest, TLC may reach a state by a longer path.
 
 **Left out**: examples that compute a constant, such as CarTalkPuzzle, Stones and TransitiveClosure.
 
@@ -155,12 +155,14 @@ def _line(row: Row) -> str:
         found = f"violated after {row.length}"
         outside = "violated" if row.group == "tlaplus" else found
     else:
-        outside, found = _text(row.counts), _text(_ours(row))
+        ours = _ours(row)
+        outside = _text(row.counts)
+        found = _text({name: count for name, count in ours.items() if name in row.counts})
     numbers = outside if found == outside else f"{outside}; here {found}"
-    said = [REMARKS[remark].format(**row.counts) for remark in row.remarks]
-    said += ["and liveness"] * row.liveness
-    spec = f"[{row.spec.rpartition('/')[2]}](../../{row.spec})"
-    return f"| {row.source} | {numbers} | {spec} `{row.config}` | {'; '.join(said)} |"
+    said = [REMARKS[remark] for remark in row.remarks]
+    said += ["liveness"] * row.liveness
+    spec = f"[{row.source}](../../{row.spec}) `{row.config}`"
+    return f"| {spec} | {numbers} | {'; '.join(said)} |"
 
 
 def _fizzbee() -> dict[str, int]:
@@ -182,7 +184,7 @@ def page(found: Iterable[Row]) -> str:
     text = HEAD
     for group, about in GROUPS.items():
         own = [row for row in found if row.group == group]
-        text += f"\n{about}\n\n| what | outside and here | spec | |\n|---|---|---|---|\n"
+        text += f"\n{about}\n\n| spec, configuration | outside and here | |\n|---|---|---|\n"
         text += "".join(f"{_line(row)}\n" for row in own)
     return f"{text}\n{TAIL.format(**_fizzbee())}"
 
