@@ -2,8 +2,8 @@
 
 A row that breaks something says after how many steps, at the shortest; all say how many states
 there are. `docs/models/kafka-transactions.md` says what they show, and `kafka-transactions-runs.md`
-what else was counted elsewhere, and why it differs. Runs with consumers, and with more of
-everything, are in `exactly_once_larger`.
+which defects were found later. Runs with consumers, and with more of everything, are in
+`exactly_once_larger`.
 """
 
 from statewalk import Expectation, holds, violates
