@@ -30,11 +30,13 @@ settings.load_profile("few")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# Tests leave nothing in the caches of whoever runs them; the processes that share the tests share
-# these.
+# Tests leave nothing in the caches of whoever runs them, nor among their temporary files; the
+# processes that share the tests share these folders. pytest keeps its own where it always does.
 if "STATEWALK_TESTS" not in os.environ:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
     os.environ["STATEWALK_TESTS"] = os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()
-    atexit.register(shutil.rmtree, os.environ["XDG_CACHE_HOME"], ignore_errors=True)
+    os.environ["TMPDIR"] = tempfile.tempdir = tempfile.mkdtemp(dir=os.environ["STATEWALK_TESTS"])
+    atexit.register(shutil.rmtree, os.environ["STATEWALK_TESTS"], ignore_errors=True)
 os.environ.pop("CI", None)  # what a test is about does not depend on where it runs
 
 # What loads something once and asks much of it: each file of these goes to one process.
