@@ -10,6 +10,8 @@ STAMP := $(VENV)/.installed
 JOBS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 1)
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST = $(BIN)/pytest -n $(JOBS)
+# The tests that `make test` runs; continuous integration sets TESTS="not slow".
+TESTS ?= not slow and not thorough
 
 # pyright is installed at a pinned version: do not look for a newer one
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
@@ -52,8 +54,8 @@ gallery: $(STAMP)  ## build pages of the diary's bugs in build/gallery
 site: $(STAMP)  ## build the documentation as pages that run, in build/site; npm brings Python for browsers
 	$(BIN)/python docs/site.py
 
-test: $(STAMP)  ## run the tests, without the slow ones
-	$(PYTEST) tests
+test: $(STAMP)  ## run the tests, without the thorough and the slow ones
+	$(PYTEST) -m "$(TESTS)" tests
 
 test-browser: $(STAMP)  ## look at pages in a browser, Debian's chromium
 	@command -v chromium google-chrome >/dev/null || apt-get install --yes chromium || true

@@ -11,7 +11,7 @@ import resource
 import shutil
 import signal
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Generator
 from typing import Any
 
@@ -83,6 +83,19 @@ def pytest_collection_finish() -> None:
     """
     gc.freeze()
     _spent()
+
+
+@pytest.hookimpl(tryfirst=True)  # before they are selected
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark cases as thorough where their test is ``sampled``; the first stays quick."""
+    met: Counter[str] = Counter()
+    for item in items:
+        sampled = item.get_closest_marker("sampled")
+        if sampled is not None and item.get_closest_marker("slow") is None:
+            test = item.nodeid.partition("[")[0]
+            if met[test] % sampled.args[0]:
+                item.add_marker(pytest.mark.thorough)
+            met[test] += 1
 
 
 def pytest_xdist_make_scheduler(config: Any, log: Any) -> LoadScopeScheduling:

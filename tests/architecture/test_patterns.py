@@ -190,6 +190,7 @@ def test_a_pattern_with_few_ways_is_not(pattern: str) -> None:
     assert not Places(pattern).exponential()
 
 
+@pytest.mark.thorough
 def test_no_pattern_of_the_program_has_exponentially_many_ways() -> None:
     found = dict(patterns())
 

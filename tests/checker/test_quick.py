@@ -37,6 +37,7 @@ def agree(path: Path, options: SearchOptions) -> Any:
     return found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", some(sorted(BODIES), every=16))
 def test_small_specs(name: str, tmp_path: Path) -> None:
     path = tmp_path / "spec.py"
@@ -46,6 +47,7 @@ def test_small_specs(name: str, tmp_path: Path) -> None:
     agree(path, SearchOptions(max_states=200))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("spec", some(SPECS, every=2))
 def test_specs(spec: str) -> None:
     assert agree(ROOT / spec, SearchOptions(properties=("Assertion",), max_states=400))

@@ -180,6 +180,7 @@ def written(folder: Path, top: str, inside: str, step: str, prop: str = "return 
     return str(path)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("engine", ["native", "reference"])
 @pytest.mark.parametrize("case", some(HIDDEN, every=10))
 def test_what_is_changed_besides_the_state_is_named(case: str, engine: str, tmp_path: Path) -> None:
@@ -219,6 +220,7 @@ def test_a_late_change_is_found_before_the_verdict(tmp_path: Path) -> None:
         simulate(load(path), runs=20)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", FINE)
 def test_what_changes_nothing_else_is_taken(case: str, tmp_path: Path) -> None:
     path = written(tmp_path, *FINE[case])

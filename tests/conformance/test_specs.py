@@ -97,6 +97,7 @@ def checked() -> Iterator[Any]:
                 yield slow(*row) if case.slow or at >= most else row
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("case", "engine"), list(checked()), ids=str)
 def test_spec_gives_what_its_header_says(case: Case, engine: str) -> None:
     constants = {name: GivenText(value) for name, value in case.constants}
@@ -124,6 +125,7 @@ def test_spec_gives_what_its_header_says(case: Case, engine: str) -> None:
     assert expected == {name: counts[name] for name in expected}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "path", some(all_specs(), every=5), ids=lambda p: p.relative_to(SPECS).as_posix()
 )

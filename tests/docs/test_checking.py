@@ -121,6 +121,7 @@ def normal(text: str) -> str:
     return re.sub(r"\.py:\d+", ".py:#", text).strip()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("command", "output"), examples(), ids=lambda text: text[:60])
 def test_the_tour_prints_what_the_readme_says(
     command: str,

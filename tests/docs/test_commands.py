@@ -25,6 +25,7 @@ def commands(page: Path) -> Iterator[str]:
 CASES = {command: page for page in PAGES for command in commands(page)}
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("command", CASES)
 def test_the_program_reads_the_command(command: str) -> None:
     words = shlex.split(command)

@@ -16,6 +16,7 @@ BLOCK = re.compile(r"^```(\w+) *([\w.-]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 
 
+@pytest.mark.thorough
 def test_the_page_can_be_followed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -32,6 +32,7 @@ def here(words: list[str], folder: Path) -> str:
     return out.getvalue() or err.getvalue()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("entry", cases(), ids=lambda entry: entry.path.stem)
 def test_an_entry_says_what_comes_out(entry: Entry, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")

@@ -88,6 +88,7 @@ def run(
     return code, captured.out + captured.err
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
 def test_the_wrong_example_gets_the_error(
     page: Path,
@@ -104,6 +105,7 @@ def test_the_wrong_example_gets_the_error(
     assert page.stem.startswith(WARNINGS) or code == 2
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
 def test_the_right_example_does_not(
     page: Path,

@@ -58,6 +58,7 @@ def test_every_dotted_name_leads_somewhere() -> None:
         assert hasattr(import_module(module), last), name
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("page", ["explanation/inside.md", "reference/glossary.md"])
 def test_every_name_occurs_in_the_code(page: str) -> None:
     said = in_code(PAGE) if page == "explanation/inside.md" else entries()

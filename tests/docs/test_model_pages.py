@@ -48,6 +48,7 @@ def generate() -> dict[str, Any]:
     return runpy.run_path(str(FOLDER / "generate.py"))
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("page", "kind"), parts(), ids=lambda v: v.stem if isinstance(v, Path) else v
 )
@@ -111,6 +112,7 @@ def claims(text: str) -> list[str]:
     ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_claim_in_bold_is_a_row(page: Path) -> None:
     assert [] == [claim for claim in claims(page.read_text("utf-8")) if not names(claim)]
@@ -161,6 +163,7 @@ def test_cells_of_matrices_are_what_a_search_finds(
     assert (row.expect.states or row.expect.distinct) == found.counts.distinct
 
 
+@pytest.mark.thorough
 def test_a_begin_commit_graph_shows_the_cycle(generate: dict[str, Any]) -> None:
     """As on the page of the stores, for fewer states: who has written does not see it."""
     drawn = generate["graph"]("models/stores/snapshot.py", "own-write-missed").splitlines()

@@ -33,6 +33,7 @@ def given(
     return code, captured.out + captured.err, said
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("title", "text"), [(t, x) for t, _, x in PARTS], ids=lambda x: x[:40])
 def test_what_is_refused_gets_its_code_and_the_way_around_is_checked(
     title: str,

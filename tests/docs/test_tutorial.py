@@ -43,6 +43,7 @@ def follow(lessons: Sequence[str], capsys: pytest.CaptureFixture[str]) -> None:
                 assert [] == [x for x in shown if " ".join(x.split()) not in printed], printed
 
 
+@pytest.mark.thorough
 def test_the_guide_compare_shows_what_is_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -60,6 +61,7 @@ def test_the_guide_compare_shows_what_is_printed(
     assert [] == [part for part in (first, *shown[1:]) if part not in printed], printed
 
 
+@pytest.mark.thorough
 def test_the_tutorial_shows_what_its_cells_give() -> None:
     notebook = read()
 

@@ -92,6 +92,7 @@ def explained() -> set[str]:
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="Python's own words are those of 3.11")
 def test_every_word_that_many_lines_use_is_explained_or_plain() -> None:
     known = {*keyword.kwlist, *LIBRARIES.split(), *PLAIN.split(), *explained()}

@@ -26,6 +26,7 @@ def commands(name: str) -> list[str]:
     return [hook["entry"] for repo in data["repos"] for hook in repo["hooks"]]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["specs.yml", slow("pre-commit-config.yaml")])
 def test_the_commands_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -47,6 +47,7 @@ def test_runs_conform(question: Question, coordinator: Any, tmp_path: Path) -> N
         assert answer.conforms, answer
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("bug", BUGS)
 def test_a_bug_is_caught(bug: str, question: Question, coordinator: Any, tmp_path: Path) -> None:
     assert coordinator.BUGS == BUGS
@@ -60,6 +61,7 @@ def test_a_bug_is_caught(bug: str, question: Question, coordinator: Any, tmp_pat
     assert 3 <= answer.accepted < answer.events
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("bug", ["", *BUGS])
 def test_scenarios_tell_bugs_from_what_is_right(
     bug: str, scenarios: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

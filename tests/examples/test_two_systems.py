@@ -57,6 +57,7 @@ def asked(question: Question, folder: Path, server: str, state: str = "Aborting"
     return question.ask([str(folder / "application"), str(folder / "server")])
 
 
+@pytest.mark.thorough
 def test_what_the_server_logs_is_followed(question: Question, tmp_path: Path) -> None:
     answer = asked(question, tmp_path, SERVER)
 

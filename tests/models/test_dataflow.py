@@ -77,6 +77,7 @@ CROSSED = [(True, native.explore), (False, reference.explore)]
 EVERY_WAY = [*product((True, False), (native.explore, reference.explore))]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("ways", [CROSSED, slow(EVERY_WAY)], ids=["crossed", "all"])
 @pytest.mark.parametrize(
     "name", [n if n == "DF-3" else slow(n) for n in configurations() if size(n) < 300]
@@ -173,6 +174,7 @@ def test_ordered_runs_are_serial_in_the_order_of_ids(
     assert in_order_of_ids(executions(log, resolved, "ordered")).holds
 
 
+@pytest.mark.thorough
 def test_the_mutual_case_resolved_naively_is_recorded_as_write_skew(tmp_path: Path) -> None:
     check(SPEC, {"HOW": "naive"}, out=tmp_path / "run")
     trace = next(tmp_path.glob("run/**/serial_in_order_of_ids.trace.json"))

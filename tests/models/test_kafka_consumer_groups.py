@@ -54,6 +54,7 @@ def test_symmetric_clients_halve_the_states() -> None:
     assert (8993, 3837, 26) == counts(found)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("sizes", "verdict"),
     [((1, 2, 1), "violated"), slow((2, 1, 0), "holds")],

@@ -53,6 +53,7 @@ def rows(spec: str) -> list[Any]:
     return [(spec, name) if name in QUICK else slow(spec, name) for name in configurations(spec)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("spec", "name"), [*rows(SPEC), *rows(GROUPS)])
 def test_a_row_finds_what_it_states(spec: str, name: str) -> None:
     row = configurations(spec)[name]
@@ -154,6 +155,7 @@ def test_the_reference_engine_agrees(name: str, optimize: bool) -> None:
 
 
 # -- one size smaller ----------------------------------------------------------------------------
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "smaller", "property_"),
     some(
@@ -280,6 +282,7 @@ def story(name: str, property_: str) -> list[str]:
     return [label.split(".", 1)[1].split("(")[0] for label in steps(SPEC, found, **of(name))]
 
 
+@pytest.mark.thorough
 def test_a_late_batch_opens_a_transaction_that_nobody_ends() -> None:
     assert ["begin", "send", "abort", "receive_marker", "receive_produce"] == story(
         "hanging", HANGS

@@ -76,6 +76,7 @@ def test_a_row_holds_with_its_number_of_states_and_all_witnesses(name: str) -> N
     assert exists == set(reached(found))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", some(rows(breaks=True), every=20))
 def test_a_row_breaks_what_it_names_and_nothing_else(name: str) -> None:
     row = configurations()[name]

@@ -70,6 +70,7 @@ def test_the_numbers_of_states_are_those_of_the_public_spec(
     assert found.complete
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("optimize", [True, slow(False)], ids=["lowered", "plain"])
 @pytest.mark.parametrize(("constants", "expected"), some(SMALL, every=5))
 def test_the_reference_engine_counts_the_same(
@@ -115,6 +116,7 @@ def test_behaviors_end_in_as_many_states_as_derived(constants: Constants, expect
     assert expected == states_without_successor(graph)
 
 
+@pytest.mark.thorough
 def test_witnesses_are_reached_in_the_smallest_configurations() -> None:
     clients = search(SPEC, **c(2, 1))
     brokers = search(SPEC, **c(1, 2))
@@ -150,6 +152,7 @@ def test_a_mutant_breaks_its_property_in_so_many_steps(
     assert {broken: length} == violated(found)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("mutant", "constants", "broken"),
     [

@@ -29,6 +29,7 @@ def sized(replicas: int, epoch: int, rule: str) -> dict[str, Any]:
     return {"REPLICAS": replicas, "MAX_EPOCH": epoch, "TRUNCATION": rule}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "row", [row if row.name in QUICK else slow(row) for row in ROWS], ids=[row.name for row in ROWS]
 )
@@ -46,6 +47,7 @@ def test_each_row_is_a_configuration() -> None:
     assert {row.name: row.constants() for row in ROWS} == found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("epoch", [0, slow(1)])
 @pytest.mark.parametrize("rule", some([HW, "kip101", "kip320"], every=3))
 def test_the_reference_engine_agrees(rule: str, epoch: int) -> None:
@@ -67,6 +69,7 @@ def followed(constants: dict[str, Any], property_: str, *, under: str) -> Guided
     return follow(loaded(SPEC, {**constants, "TRUNCATION": under}), read_steps(steps))
 
 
+@pytest.mark.thorough
 def test_kip101_keeps_the_record_that_the_high_watermark_does_not_cover() -> None:
     constants = sized(2, 1, HW)
 

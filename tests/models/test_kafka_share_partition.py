@@ -18,6 +18,7 @@ CONSTANTS = {
 EXPECTED = {name: expect for name, expect, _ in ROWS}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "numbers"),
     [

@@ -103,6 +103,7 @@ FOR_TWO = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("constants", "others"), [(c(1, 2, 1), {"pid_lost": 9}), slow(c(2, 2, 1), FOR_TWO)]
 )
@@ -120,6 +121,7 @@ def test_symmetric_states_of_the_public_spec_are_no_more_than_with_tlc() -> None
 
 
 # -- mutants -------------------------------------------------------------------------------------
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("mutant", "constants", "broken", "length"),
     [

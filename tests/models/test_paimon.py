@@ -99,6 +99,7 @@ def test_a_row_finds_what_it_states(name: str) -> None:
     assert witnesses - UNREACHED.get(name, set()) == {f.property for f in found.witnesses}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "name",
     [
@@ -121,6 +122,7 @@ def test_the_reference_engine_agrees_on_every_row_it_can_reach(name: str) -> Non
     assert summary(explore(model_of(name), "reference")) == summary(explore(model_of(name)))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "name",
     [

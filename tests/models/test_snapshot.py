@@ -94,6 +94,7 @@ def test_a_run_finds_what_it_states(name: str) -> None:
     }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", some((n for n, row in ROWS.items() if size(row) <= 80), every=40))
 @pytest.mark.parametrize(
     "optimize",
@@ -278,6 +279,7 @@ def test_every_violating_history_has_one_name(name: str, monkeypatch: pytest.Mon
 
 
 # -- three judges ----------------------------------------------------------------------------------
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", some(cases(not_large(ROWS)), every=40))
 def test_the_library_agrees_with_execution_on_every_history(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -316,6 +318,7 @@ def agree(found: Any, level: str) -> int:
 SMALL_FREE = {"WORKLOAD": "free", "TRANSACTIONS": 1}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("variant", "level", "count"),
     some(

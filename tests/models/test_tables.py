@@ -60,6 +60,7 @@ def violated(found: Exploration) -> dict[str, int]:
     return {f.property: f.length for f in found.findings}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("spec", "name"), cases())
 def test_a_row_finds_what_it_states(spec: str, name: str) -> None:
     expect = configurations(spec)[name].expect
@@ -86,6 +87,7 @@ def test_the_reference_engine_agrees(spec: str, name: str) -> None:
     assert violated(slow_one) == violated(native_one)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("spec", SPECS)
 def test_each_mutant_has_a_row_that_breaks_something(spec: str) -> None:
     broken = [c for c in configurations(spec).values() if c.expect and c.expect.properties]

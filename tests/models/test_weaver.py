@@ -58,6 +58,7 @@ CROSSED = [(True, native.explore), (False, reference.explore)]
 EVERY_WAY = [*product((True, False), (native.explore, reference.explore))]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("ways", [CROSSED, slow(EVERY_WAY)], ids=["crossed", "all"])
 @pytest.mark.parametrize("name", some((n for n in configurations() if size(n) < 200), every=24))
 def test_engines_and_lowerings_agree(name: str, ways: list[tuple[bool, Any]]) -> None:

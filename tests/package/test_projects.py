@@ -106,6 +106,7 @@ def python(request: pytest.FixtureRequest) -> Path:
     return found
 
 
+@pytest.mark.thorough
 def test_the_command_and_the_module(python: Path, project: Path) -> None:
     check: Command = [python.with_name("statewalk"), "check", "spec.py", "--set", "COUNTERS=1"]
     checked = run([*check, "--engine", "reference"], project)
@@ -157,6 +158,7 @@ def test_models_and_pages_are_found_where_only_the_wheel_is(
     assert (ROOT / "docs/errors/SW208.md").read_text(encoding="utf-8") == explained.stdout
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("written", "right"),
     [

@@ -59,6 +59,7 @@ def variants(folder: Path, field: tuple[str, str, Any, str, Any]) -> dict[int, s
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("field", FIELDS, ids=lambda f: f"{f[0]} {f[1]}")
 def test_a_trace_of_a_variant(tmp_path: Path, field: tuple[str, str, Any, str, Any]) -> None:
     specs = variants(tmp_path, field)
@@ -92,6 +93,7 @@ def test_another_instance_is_another_state(tmp_path: Path) -> None:
     assert 0 == replay(check(spec, engine="reference").traces["small"], more).step
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("field", FIELDS, ids=lambda f: f"{f[0]} {f[1]}")
 def test_a_log_of_a_variant(tmp_path: Path, field: tuple[str, str, Any, str, Any]) -> None:
     before, after = field[2], field[4]
@@ -115,6 +117,7 @@ def test_a_log_says_that_a_constant_field_changes(tmp_path: Path) -> None:
     assert "f does not change" in str(found)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("field", FIELDS, ids=lambda f: f"{f[0]} {f[1]}")
 def test_counterexamples_of_variants(tmp_path: Path, field: tuple[str, str, Any, str, Any]) -> None:
     specs = variants(tmp_path, field)

@@ -36,6 +36,7 @@ def test_named_steps_are_followed() -> None:
     assert (1,) == guided.steps[0].choices
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("line", "why"),
     [
@@ -63,6 +64,7 @@ def test_what_comes_next_is_listed() -> None:
     assert "only the first 10" in list(extension(model, state, 3, limit=10))[-1]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("model", "constants", "property"),
     [
@@ -94,6 +96,7 @@ def test_what_a_report_shows_can_be_followed(
     assert traces or property is None
 
 
+@pytest.mark.thorough
 def test_a_long_line_of_steps_takes_linear_time() -> None:
     steps = read_steps("go" + " " * 200_000 + "x=[" + "1, " * 100_000)
     constants = read_constants("0  init  " + "A=[ " * 100_000)

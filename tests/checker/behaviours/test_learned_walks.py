@@ -30,6 +30,7 @@ def walk(model: Model, way: Way, runs: int = 40, depth: int = 12, seed: int = 0)
 
 
 # 1840: an update that is drawn by chance only raises where nobody has looked at it yet
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", [1840, *some(range(300), every=30)])
 def test_learned_walks_are_plain_walks(seed: int) -> None:
     model = generate(Random(seed))
@@ -75,6 +76,7 @@ def test_a_walk_does_not_depend_on_those_beside_it(monkeypatch: pytest.MonkeyPat
     assert expected["walks"][:9] == walk(model, "learned", 9, seed=5)["walks"]
 
 
+@pytest.mark.thorough
 def test_it_goes_over_to_learned_walks_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
     model = load(ROOT / "models/kafka/init_pid.py")
     expected = walk(model, "plain", 30)

@@ -50,6 +50,7 @@ def trace_of(folder: Path, finding: str, more: str = "") -> Path:
     return trace
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("finding", FINDINGS)
 @pytest.mark.parametrize("way", [STATE, STEP], ids=["states", "steps"])
 def test_a_check_does_not_go_on_from_what_a_constraint_refuses(
@@ -66,6 +67,7 @@ def test_a_check_does_not_go_on_from_what_a_constraint_refuses(
     assert "DIVERGED  at step 3 of 5: the constraint few" in capsys.readouterr().out
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("finding", FINDINGS)
 @pytest.mark.parametrize("way", [STATE, STEP], ids=["states", "steps"])
 def test_the_last_state_may_be_refused_where_nothing_goes_on_from_it(

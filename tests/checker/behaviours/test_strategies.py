@@ -22,6 +22,7 @@ def lease() -> Model:
     return load(FOLDER / "lease.py")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("strategy", NAMES)
 def test_equal_seeds_give_equal_walks_whatever_follows(strategy: Name, lease: Model) -> None:
     few, many = (
@@ -35,6 +36,7 @@ def test_equal_seeds_give_equal_walks_whatever_follows(strategy: Name, lease: Mo
     assert few.walks != other.walks
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("spec", ["lease", "expiry"])
 def test_priorities_find_in_few_walks_what_chance_does_not(spec: str) -> None:
     model = load(FOLDER / f"{spec}.py")
@@ -80,6 +82,7 @@ CASES = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("strategy", NAMES)
 def test_a_shrunk_trace_is_one_of_the_fewest_steps(

@@ -199,6 +199,7 @@ def test_only_the_properties_asked_for_are_checked(capsys: pytest.CaptureFixture
     assert (0, ["tiny"]) == (code, [p["name"] for p in data["properties"]])
 
 
+@pytest.mark.thorough
 def test_liveness_is_left_open_with_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
     code, data = check_json(capsys, INIT_PID, "--no-liveness")
     liveness = next(p for p in data["properties"] if p["kind"] == "eventually_always")
@@ -291,6 +292,7 @@ def hang_up(folder: Path, how: str) -> int:
     ).returncode
 
 
+@pytest.mark.thorough
 def test_a_terminal_that_goes_away_costs_no_result(tmp_path: Path) -> None:
     assert hang_up(tmp_path, "SIG_DFL") == 3
     assert "bounded" == json.loads((tmp_path / "run/result.json").read_text())["verdict"]
@@ -319,6 +321,7 @@ def test_a_memory_limit_ends_the_search(capsys: pytest.CaptureFixture[str]) -> N
     assert said in ("bounded: --max-memory", "bounded: --max-memory, in loading the spec")
 
 
+@pytest.mark.thorough
 def test_an_optimizing_python_keeps_the_assertions_of_a_spec_and_its_helpers(
     tmp_path: Path,
 ) -> None:

@@ -75,6 +75,7 @@ def test_a_spec_elsewhere(
     assert (theirs / "went").exists()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("which", [0, 1])
 @pytest.mark.parametrize(("said", "runs"), [("y\n", True), ("n\n", False), ("", False)])
 def test_a_terminal_is_asked(

@@ -95,6 +95,7 @@ def outcome(spec: str, options: str, capsys: pytest.CaptureFixture[str]) -> dict
     return {**data, "code": code, "seconds": 0}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("option", PAIRS)
 def test_every_option_decides_something(
     spec: str, capsys: pytest.CaptureFixture[str], option: str
@@ -183,6 +184,7 @@ def test_a_keyword_that_there_is_not_is_refused(spec: str) -> None:
         check(spec, seed=3)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "word", ["properties", "max_depth", "max_states", "liveness", "symmetry", "view", "config"]
 )

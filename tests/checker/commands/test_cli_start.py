@@ -37,6 +37,7 @@ def imported(*arguments: str) -> set[str]:
     return set(done.stderr.split())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("arguments", "needed"),
     [
@@ -121,6 +122,7 @@ def test_the_progress_block_fits_a_narrow_terminal(monkeypatch: pytest.MonkeyPat
     assert any("widest variable: net (1.2 k distinct values)" in line for line in lines)
 
 
+@pytest.mark.thorough
 def test_it_is_said_that_the_engine_is_compiled() -> None:
     script = (
         "import sys\nfrom statewalk.checker.native.running import telling\n"

@@ -26,6 +26,7 @@ def run(tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -55,6 +56,7 @@ def test_a_request(
     assert said in err
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "change",
     [
@@ -98,6 +100,7 @@ def test_a_graph(
     assert "graph.json" in err
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "actor",
     [

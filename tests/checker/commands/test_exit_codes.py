@@ -75,6 +75,7 @@ def check(folder: Path) -> int:
     return main([*words, "--json", str(folder / "r.json"), "--junit", str(folder / "r.xml")])
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("place", PLACES)
 def test_a_bug_anywhere_exits_with_70(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: str
@@ -88,6 +89,7 @@ def test_a_bug_anywhere_exits_with_70(
     assert "Traceback" not in err
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("error", ERRORS, ids=lambda e: type(e).__name__)
 @pytest.mark.parametrize(
     "place", ["statewalk.checker.cli.make_parser", "statewalk.checker.commands.checking.search"]

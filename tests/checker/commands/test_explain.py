@@ -9,6 +9,7 @@ from statewalk.checker.commands.explain import rows
 from tests.places import ROOT
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("code", rows())
 def test_every_code_is_explained(capsys: pytest.CaptureFixture[str], code: str) -> None:
     assert 0 == main(["explain", code])

@@ -31,6 +31,7 @@ def told(result: Run) -> Any:
     return result.verdict, result.counts, properties, traces
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("spec", "engine", "symmetry"),
     some(product(SPECS, ["native", "reference"], [False, True]), every=5),
@@ -56,6 +57,7 @@ def test_the_probability_of_a_collision_follows_the_bits(
     assert f"< {result.evidence.collision:.0e}" in shown
 
 
+@pytest.mark.thorough
 def test_so_many_states_that_64_bits_may_miss_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("statewalk.checker.verdict.conclude._MANY", 10)
     warned = {bits: check(RING, fingerprint_bits=bits).warnings for bits in (None, 64, 128)}
@@ -75,6 +77,7 @@ def low_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Fingerprints, "_leaf", low)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.usefixtures("low_only")
 @pytest.mark.parametrize("spec", SPECS)
 def test_the_last_bits_tell_states_apart(spec: str) -> None:

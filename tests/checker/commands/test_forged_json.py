@@ -158,6 +158,7 @@ def run(tmp_path: Path) -> Path:
 TRACE = "run/goal_not_reached.trace.json"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("every", [FEW, slow(ALL)])
 @pytest.mark.parametrize(
     ("file", "command"),
@@ -184,6 +185,7 @@ def test_a_file_of_a_run(
         assert INTERNAL != main(command), (place, capsys.readouterr().err)
 
 
+@pytest.mark.thorough
 def test_a_result_beside_traces(run: Path) -> None:
     file = run / "result.json"
     data = json.loads(file.read_text(encoding="utf-8"))

@@ -31,6 +31,7 @@ def fine() -> bool:
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [b"a.py", b"a\x80.py"])
 def test_all_that_a_check_writes_is_utf8_and_its_trace_replays(
     name: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

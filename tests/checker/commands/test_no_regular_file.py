@@ -91,6 +91,7 @@ def _pipe(file: Path, victim: Path) -> None:
     os.mkfifo(file)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", ["reference", "native"])
 @pytest.mark.parametrize("put", [_link, _link_to_pipe, _link_to_nothing, _second_name, _pipe])
 def test_a_run_writes_to_files_of_its_own_only(

@@ -46,6 +46,7 @@ def as_part_one(clients: int) -> Versus:
     return compare(models, NO_LIVENESS, seen=mapped).others[0]
 
 
+@pytest.mark.thorough
 def test_part_two_of_kafka_refines_part_one_for_one_client() -> None:
     found = as_part_one(1)
 
@@ -143,6 +144,7 @@ def test_a_queue_refines_a_set_and_its_mutants_do_not() -> None:
             assert (config == "keeps") == (run.traces["is_a_set"].loop is not None)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("engine", ["native", "reference"])
 def test_two_phase_commit_refines_transaction_commit(engine: str) -> None:
     """Counts are TLC's, as the manifest of the public TLA+ examples has them."""

@@ -221,12 +221,14 @@ def judge(spec: str, seed: int) -> tuple[bool, str]:
     return followed.conforms, how
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("spec", some(SPECS, every=2))
 def test_verdicts_are_those_of_enumeration(spec: str) -> None:
     found = [judge(spec, seed) for seed in range(12)]
     assert {conforms for conforms, how in found if how != "none"} == {True, False}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("spec", SPECS[:2])
 def test_verdicts_on_several_processes_are_those_of_every_order(spec: str) -> None:
     found = [judge_processes(spec, seed) for seed in range(8)]

@@ -90,6 +90,7 @@ def question(constants: tuple[tuple[str, Any], ...]) -> Question:
     return Question(model, None, ["all"], Limits(watched=["Coordinator#0.metadata"]))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("records", "constants", "line"),
     [
@@ -121,6 +122,7 @@ FAULTS: dict[str, tuple[int, Record | None, int]] = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", some(FAULTS, every=6))
 def test_a_planted_fault_is_found_where_it_is(name: str, tmp_path: Path) -> None:
     at, record, more = FAULTS[name]
@@ -134,6 +136,7 @@ def test_a_planted_fault_is_found_where_it_is(name: str, tmp_path: Path) -> None
     assert answer.accepted == at + more - 1, answer
 
 
+@pytest.mark.thorough
 def test_records_of_part_2_are_none_of_the_variants_before(tmp_path: Path) -> None:
     assert followed(PART_2, OLD, tmp_path).verdict == "parts"
     assert followed(BEFORE_PART_2, NEW, tmp_path).verdict == "parts"

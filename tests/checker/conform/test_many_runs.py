@@ -49,6 +49,7 @@ def test_runs_are_followed_one_by_one(folder: Path, capsys: pytest.CaptureFixtur
     file.unlink()
 
 
+@pytest.mark.thorough
 def test_processes_change_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "README.txt").write_text("runs of today", encoding="utf-8")
     main(["conform", SPEC, str(folder), "--json"])

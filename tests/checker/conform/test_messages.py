@@ -61,6 +61,7 @@ def followed(folder: Path, events: list[Event], kind: str = "bag", **options: An
     return conform(folder / "spec.py", folder / "log.jsonl", **options)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["bag", "set", "kept", "queue", "fifo"])
 def test_a_message_is_received_as_it_was_sent(kind: str, tmp_path: Path) -> None:
     in_order = kind in ("queue", "fifo")
@@ -82,6 +83,7 @@ def test_what_is_received_instead_is_told(tmp_path: Path) -> None:
     assert "it receives Put(source=Client#0, n=1), and b is Put(source=Client#0, n=2)" in said
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["bag", "set"])
 def test_equal_messages_have_any_of_their_names(kind: str, tmp_path: Path) -> None:
     same = {"action": "put_same"}

@@ -89,6 +89,7 @@ LOGS = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("content", "said"), LOGS, ids=range(len(LOGS)))
 def test_a_log_that_is_none(
     content: bytes, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -103,6 +104,7 @@ def test_a_log_that_is_none(
     assert len(printed) < 2000
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("name", "said"),
     [("raises", "ValueError: no"), ("leaves", "SystemExit"), ("number", "7 is no object"),

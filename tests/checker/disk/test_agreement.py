@@ -42,6 +42,7 @@ def agree(model: Model, options: SearchOptions, *given: Limits) -> list[Explorat
 FEW = [limits(0), limits(30, 10, 8, 15), limits(60, 1, 5, 40), limits(EVER)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("broken", "threads", "bits"), some(product((False, True), (1, 2), (64, 128)), every=5)
 )

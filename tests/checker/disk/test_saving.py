@@ -108,6 +108,7 @@ def refused(options: SearchOptions) -> str:
     return raised.value.message
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["links", "seen", "level"])
 @pytest.mark.parametrize("how", ["short", "changed", "missing"])
 def test_a_damaged_file_is_named(kind: str, how: str, tmp_path: Path) -> None:
@@ -139,6 +140,7 @@ CHANGES: list[Callable[[dict[str, Any]], object]] = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_forged_manifest_is_damage(
     change: Callable[[dict[str, Any]], object], tmp_path: Path

@@ -76,6 +76,7 @@ def test_a_path_shows_what_a_trace_of_it_shows(answers: Answers) -> None:
     assert 5 == len(found["trace"]["truths"]["type_ok"])
 
 
+@pytest.mark.thorough
 def test_the_end_of_a_counterexample_is_where_its_trace_ends(answers: Answers) -> None:
     model = load(INIT_PID, {"BROKERS": 1, "MUTANT": "no_epoch_bump"})
     trace = check(model, engine="reference").traces["epoch_monotone"]
@@ -87,6 +88,7 @@ def test_the_end_of_a_counterexample_is_where_its_trace_ends(answers: Answers) -
     assert trace.truths == found.truths
 
 
+@pytest.mark.thorough
 def test_the_nearest_state_is_the_one_that_a_check_would_find(answers: Answers) -> None:
     run = check(INIT_PID, {"BROKERS": 1}, engine="reference")
     lengths = {p.name: p.length for p in run.properties if p.kind == "exists"}
@@ -99,6 +101,7 @@ def test_the_nearest_state_is_the_one_that_a_check_would_find(answers: Answers) 
     assert len(lengths) > 1
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "text",
     [
@@ -123,6 +126,7 @@ def test_an_engine_finds_what_is_found_on_foot(answers: Answers, text: str) -> N
         assert Expression(model, text).holds(found)
 
 
+@pytest.mark.thorough
 def test_in_a_space_of_millions_only_what_is_looked_at_is_made_and_what_is_far_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -227,6 +231,7 @@ def test_what_is_true_already_leaves_the_path_as_it_is(answers: Answers) -> None
     )
 
 
+@pytest.mark.thorough
 def test_a_property_of_steps_is_not_looked_for_in_states() -> None:
     answers = Answers(load("kafka/transactions"))
 
@@ -454,6 +459,7 @@ def test_a_question_that_ends_the_program_has_no_answer(answers: Answers) -> Non
     assert "asks to end" in explore._asked(answers, "watch", asked)["error"]
 
 
+@pytest.mark.thorough
 def test_a_saved_trace_is_explored_at_its_end(tmp_path: Path) -> None:
     from statewalk.checker.cli import make_parser
     from statewalk.checker.commands.explore import answers_of
@@ -468,6 +474,7 @@ def test_a_saved_trace_is_explored_at_its_end(tmp_path: Path) -> None:
     assert ["MUTANT", "'no_epoch_bump'"] in started["constants"]
 
 
+@pytest.mark.thorough
 def test_a_lasso_that_is_explored_keeps_its_property_and_its_cycle(tmp_path: Path) -> None:
     from statewalk.checker.cli import make_parser
     from statewalk.checker.commands.explore import answers_of

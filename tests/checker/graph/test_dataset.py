@@ -136,6 +136,7 @@ def agree(model: Model, folder: Path, **options: Any) -> tuple[Exploration, Any]
     return found, about
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", some(SPECS, every=6))
 def test_the_rows_are_those_of_plain_python(name: str, tmp_path: Path) -> None:
     path, constants = SPECS[name]
@@ -216,6 +217,7 @@ def test_values_have_types_that_sql_looks_into(tmp_path: Path) -> None:
     assert KINDS == {name: str(schema.field(name).type) for name in about.columns}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("states", "predicate"),
     [
@@ -255,6 +257,7 @@ def test_a_graph_of_another_format_is_refused(tmp_path: Path) -> None:
         read_about(tmp_path)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "column", "said"),
     [
@@ -275,6 +278,7 @@ def test_columns_that_were_not_written_are_named(
         read_about(tmp_path)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", [pa.float16(), pa.decimal256(60, 3), pa.int8(), pa.binary()])
 def test_a_column_of_another_type_is_named(tmp_path: Path, kind: pa.DataType) -> None:
     graph_of(load(ROOT / "models/toys/die_hard.py"), tmp_path)

@@ -20,6 +20,7 @@ from tests.cases import slow
 from tests.places import ROOT
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("spec", "constants", "options"),
     [

@@ -40,6 +40,7 @@ def start(graph: Path, *arguments: str) -> subprocess.Popen[str]:
 WRITES = "COPY (SELECT 1 AS a) TO '{0}' (FORMAT parquet, USE_TMP_FILE FALSE)"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "sql",
     [
@@ -87,6 +88,7 @@ def test_only_what_looks_is_run(
     assert [secret] == list(secret.parent.iterdir())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "sql",
     [
@@ -107,6 +109,7 @@ def test_what_only_looks_is_run(graph: Path, sql: str, capsys: pytest.CaptureFix
     assert (0, "") == (code, capsys.readouterr().err)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -133,6 +136,7 @@ def test_a_question_is_interrupted(graph: Path, number: signal.Signals) -> None:
     assert "interrupt" in err
 
 
+@pytest.mark.thorough
 def test_a_mistake_is_all_that_is_said(graph: Path) -> None:
     _, err = start(graph, "SELEC 1").communicate(timeout=60)
 

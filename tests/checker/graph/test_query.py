@@ -96,6 +96,7 @@ def test_states_where(graph: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert depths[0] == 1
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "avoiding", [None, "ResourceManager_0_state = 'prepared'", "depth = 2", "depth = 0"]
 )
@@ -151,6 +152,7 @@ def test_a_path_is_shown_step_by_step(graph: str, capsys: pytest.CaptureFixture[
     assert out.splitlines()[-1] == "7 steps, a shortest path"
 
 
+@pytest.mark.thorough
 def test_no_path_is_an_answer(graph: str, capsys: pytest.CaptureFixture[str]) -> None:
     both = "ResourceManager_0_state = 'committed' AND ResourceManager_1_state = 'aborted'"
     code, out, _ = ask(capsys, graph, "--path", "depth = 0", both)
@@ -160,6 +162,7 @@ def test_no_path_is_an_answer(graph: str, capsys: pytest.CaptureFixture[str]) ->
     assert json.loads(out)["length"] is None
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

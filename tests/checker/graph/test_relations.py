@@ -53,6 +53,7 @@ def test_a_search_that_stopped_has_the_states_it_saw() -> None:
     assert "was not exhaustive" in str(run.graph())
 
 
+@pytest.mark.thorough
 def test_a_graph_without_a_folder_is_gone_with_the_last_who_had_it(tmp_path: Path) -> None:
     graph = check(DIE_HARD, engine="reference").graph()
     place = graph.folder

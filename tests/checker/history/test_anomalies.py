@@ -51,6 +51,7 @@ def plant_and_explain(anomaly: str, seed: int, transactions: int) -> str:
     return found.name
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("anomaly", ANOMALIES)
 def test_a_planted_anomaly_is_rejected_by_its_name(anomaly: str) -> None:
     name = NAMED.get(anomaly, anomaly)
@@ -69,6 +70,7 @@ def test_many_planted_anomalies_are_rejected_by_their_names(anomaly: str) -> Non
     assert [] == wrong
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["rw", "rm", "mixed", "range", "blind", "append", *APPLICATIONS])
 @pytest.mark.parametrize("stale", [slow(0), 20])
 def test_a_correct_store_is_accepted_with_a_certificate(kind: str, stale: int) -> None:

@@ -227,6 +227,7 @@ def test_a_database_that_cannot_be_prepared_leaves_no_file(tmp_path: Path) -> No
     assert not (tmp_path / "h").exists()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", PROMISED)
 def test_a_collector_that_is_killed_leaves_a_history_that_can_be_checked(
     name: str, tmp_path: Path

@@ -307,6 +307,7 @@ def test_a_cobra_transaction_that_is_cut_off_did_not_surely_commit(tmp_path: Pat
     assert [2] == formats.read(tmp_path).status.tolist()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", formats.READERS)
 def test_damaged_files_are_refused_or_read_but_never_crash(name: str, tmp_path: Path) -> None:
     rng = random.Random(4)

@@ -57,6 +57,7 @@ def test_the_spec_that_a_trace_names_is_not_run(
     assert "--spec" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_a_trace_of_another_spec_is_refused(
     trace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -131,6 +131,7 @@ def steps(work: Callable[[int], None], n: int) -> int:
     return count
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_steps_to_read_a_text_grow_as_it_does(name: str, tmp_path: Path) -> None:
     work = reads(tmp_path)[name]

@@ -134,6 +134,7 @@ def dies_of_c(path: str, asked: FileChecks) -> Row:
     return check_file(path, asked)
 
 
+@pytest.mark.thorough
 def test_a_process_that_dies_takes_only_its_own_file_with_it(folder: Path) -> None:
     files = [folder / "deep" / "c.jsonl", folder / "a.jsonl"]
     rows = list(in_processes(files, FileChecks("si"), 1, dies_of_c))

@@ -144,6 +144,7 @@ def test_a_spec_that_records_something_else(run: Run) -> None:
     assert "SW710 recorded_history() of counter.py returned 0, which is no transaction" in printed
 
 
+@pytest.mark.thorough
 def test_a_limit_covers_the_reading_of_a_history(run: Run) -> None:
     line = '{"session": %d, "ops": [["w", "x", %d]]}\n'
     text = "".join(line % (n % 9, n) for n in range(200_000))

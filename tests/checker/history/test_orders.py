@@ -206,6 +206,7 @@ def test_what_holds_is_violated_or_is_undecided_agrees_with_the_definitions(
 # -- each format
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", formats.WRITERS)
 @pytest.mark.parametrize(("count", "seed"), [(8, 70), *(slow(150, s) for s in range(71, 74))])
 def test_a_format_loses_verdicts_and_never_changes_one(
@@ -295,6 +296,7 @@ def _edn(op: list[Any]) -> str:
     return f"[:{op[0]} {op[1]} {'nil' if value is None else value}]"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("count", "seed"), [(20, 40), *(slow(300, s) for s in range(41, 46))])
 def test_jepsens_events_record_what_their_order_and_times_say(
     count: int, seed: int, tmp_path: Path

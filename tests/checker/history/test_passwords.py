@@ -12,6 +12,7 @@ pytest.importorskip("psycopg")
 pytest.importorskip("pymysql")
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("given", ["argument", "environment"])
 @pytest.mark.parametrize("database", ["postgres", "mysql"])
 @pytest.mark.parametrize(

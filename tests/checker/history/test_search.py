@@ -27,6 +27,7 @@ RULES = Options(via_sessions=False, guess=False)
 SEARCHED = ("si", "strong-session-si", "strong-si", "serializable", "strict-serializable")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("guess", [True, False])
 def test_verdicts_are_right_when_saturation_stops_after_one_pass(
     monkeypatch: pytest.MonkeyPatch, guess: bool
@@ -49,6 +50,7 @@ def deep(seed: int, lost: float) -> list[dict[str, Any]]:
     return shuffled(list(simulate(work)), seed)
 
 
+@pytest.mark.thorough
 def test_the_search_alone_agrees_with_the_rules_on_histories_of_many_decisions() -> None:
     tally, conflicts, decisions = [0, 0], 0, 0
     for seed in range(12):

@@ -166,6 +166,7 @@ def test_the_interpreter_rejects_what_misses_a_visible_write() -> None:
         replay_weak(from_records(fractured), [0, 1], LEVELS["read-atomic"])
 
 
+@pytest.mark.thorough
 def test_the_search_for_version_orders_of_parallel_si_is_needed_and_works() -> None:
     decisions = 0
     for records, _ in random_histories(150, 77):
@@ -333,6 +334,7 @@ def test_a_list_is_read_from_who_appended_its_last_element() -> None:
     assert levels_of(records) == {name for name in JUDGED if verdicts[name].holds}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("count", "seed"), [(15, 0), slow(60, 0), *(slow(1500, seed) for seed in range(2))]
 )

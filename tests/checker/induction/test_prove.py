@@ -203,6 +203,7 @@ def two_phase_inside(state: State) -> bool:
     )
 
 
+@pytest.mark.thorough
 def test_two_phase_commit_by_brute_force(tmp_path: Path) -> None:
     text = library("models/toys/two_phase_commit.py") + TWO_PHASE
     proof = prove(load(spec_of(tmp_path, text), {"RMS": 3}), TWO_PHASE_NAMES)
@@ -215,6 +216,7 @@ def test_two_phase_commit_by_brute_force(tmp_path: Path) -> None:
     assert proof.evaluated < 5000  # what is not read is passed over
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("left_out", TWO_PHASE_NAMES[1:])
 def test_without_a_conjunct_two_phase_commit_is_not_inductive(
     tmp_path: Path, left_out: str
@@ -250,6 +252,7 @@ def inside() -> bool:
 """
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_tables_of_steps_by_brute_force(tmp_path: Path, seed: int, k: int) -> None:

@@ -61,6 +61,7 @@ def replayed(model: Model, properties: Sequence[Property]) -> StateGraph:
     return graph
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("threads", [slow(1), 2])
 @pytest.mark.parametrize("path", some(SPECS, every=6), ids=lambda p: p.stem)
 def test_native_and_reference_build_one_graph(path: Path, threads: int) -> None:
@@ -77,6 +78,7 @@ def test_native_and_reference_build_one_graph(path: Path, threads: int) -> None:
         ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "constants",
     [
@@ -105,6 +107,7 @@ def test_a_graph_built_in_python_counts_as_a_search() -> None:
     assert (found.distinct, found.generated) == (len(work.rows), work.generated)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("depth", [slow(1), slow(2), 5])
 def test_they_agree_on_what_is_cut(depth: int) -> None:
     native, reference, properties = both(load(INIT_PID), SearchOptions(max_depth=depth))
@@ -173,6 +176,7 @@ def test_a_search_that_keeps_its_graph_finds_the_same() -> None:
     assert len(graph.rows) == graph.n
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "options",
     [

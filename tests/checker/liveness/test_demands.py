@@ -53,6 +53,7 @@ def found(folder: Path, text: str, engine: str = "reference") -> Run:
     return check(folder / "spec.py", engine=engine, keep_going=True)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     ("assumed", "wraps", "ticks"),

@@ -146,6 +146,7 @@ def check_lasso(case: Case, term: Term, result: LivenessResult) -> None:
     assert is_false_on(case, term, word, loop)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", chosen(range(BATCHES), every=4))
 def test_what_lasts_agrees_with_trying_every_cycle(seed: int) -> None:
     violations = 0

@@ -29,6 +29,7 @@ def decide(
     return model, check_liveness(model, build(model, SearchOptions(), properties), properties)[0]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("clients", "brokers", "tids"),
     [(1, 1, 1), (1, 2, 1), (2, 2, 1), slow(3, 1, 2), slow(3, 2, 1)],
@@ -64,6 +65,7 @@ def test_a_phantom_transition_locks_a_client_out() -> None:
     assert (11, 3) == (len(result.lasso.stem), len(result.lasso.cycle))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("clients", "brokers", "tids"),
     [(1, 1, 2), (2, 1, 2), slow(2, 2, 2), slow(2, 2, 1), slow(3, 1, 1)],

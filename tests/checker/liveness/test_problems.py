@@ -27,6 +27,7 @@ def test_there_are_enough_problems() -> None:
     assert len(PROBLEMS) >= 40
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("path", "config"), PROBLEMS, ids=lambda v: getattr(v, "stem", v))
 def test_verdict_and_length_are_as_derived(path: Path, config: str) -> None:
     model = load(path, config=config)

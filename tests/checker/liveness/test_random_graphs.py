@@ -341,6 +341,7 @@ def test_the_random_graphs_give_both_verdicts_of_every_kind() -> None:
     assert all(20 < sum(kind in v for v in violated) < 140 for kind in KINDS)
 
 
+@pytest.mark.thorough
 def test_a_weaker_fairness_never_mends_a_violation() -> None:
     """Violations only become more when strong conditions are made weak."""
     for number in range(60):
@@ -370,6 +371,7 @@ def test_compiled_loops_do_what_they_do_interpreted(monkeypatch: pytest.MonkeyPa
         assert [(r.verdict, r.lasso) for r in before] == [(r.verdict, r.lasso) for r in after]
 
 
+@pytest.mark.thorough
 def test_the_native_graph_gives_the_same_results() -> None:
     for number in range(40):
         case = random_case(Random(f"native/{number}"))

@@ -106,6 +106,7 @@ def written(folder: Path, text: str = SPEC) -> str:
     return str(folder / "spec.py")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "options",
     [

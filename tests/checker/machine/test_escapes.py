@@ -26,6 +26,7 @@ NEVER_ENDS = {
 FAST = {("swallow", "time"), ("asleep", "hup")}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("what", "how"),
     [
@@ -62,6 +63,7 @@ STAYS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("what", some(STAYS, every=3))
 def test_what_a_spec_leaves_behind_changes_neither_the_answer_nor_the_code(
     what: str, tmp_path: Path
@@ -83,6 +85,7 @@ subprocess.run(["echo", "P4"])
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "words",
     [
@@ -119,6 +122,7 @@ def test_what_a_spec_prints_is_not_in_the_answer(
         assert {"schema"} <= set(json.loads(out))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "command", [("simulate",), slow(("profile",)), slow(("export", "--format", "dot"))]
 )
@@ -144,6 +148,7 @@ def text_spec(actions: int) -> str:
     return head + "".join(body) + "\nalways assertion Low:\n  return n < 1\n"
 
 
+@pytest.mark.thorough
 def test_a_limit_is_kept_while_a_long_file_is_read(tmp_path: Path) -> None:
     (tmp_path / "spec.fizz").write_text(text_spec(6000))
 

@@ -155,6 +155,7 @@ def test_what_may_not_be_ended_is_not_ended_inside_of_what_may() -> None:
     assert ["saved"] == done
 
 
+@pytest.mark.thorough
 def test_nothing_is_raised_where_the_compiler_calls_from_c() -> None:
     done = []
 

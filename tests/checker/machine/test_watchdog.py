@@ -96,6 +96,7 @@ def cases() -> Iterator[Any]:
                 yield pytest.param(what, where, how, marks=marks)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("what", "where", "how"), list(cases()))
 def test_whatever_hangs_ends_soon_and_is_named(
     what: str, where: str, how: str, tmp_path: Path
@@ -117,6 +118,7 @@ def test_whatever_hangs_ends_soon_and_is_named(
         assert (tmp_path / "run/low.trace.json").exists()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("engine", [slow("native"), "reference"])
 def test_what_raises_beside_what_hangs_loses_no_violation(engine: str, tmp_path: Path) -> None:
     """The trace of the error is told without asking the properties of its last state again."""
@@ -197,6 +199,7 @@ def test_json_on_standard_output_is_one_object_when_the_process_had_to_be_killed
     assert "bounded" == json.loads(found.out)["verdict"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("what", ["while", slow("sum")])
 def test_a_random_walk_that_hangs_says_where(what: str, tmp_path: Path) -> None:
     (tmp_path / "spec.py").write_text(spec(what, "action").replace("< 1", "< 9"))
@@ -220,6 +223,7 @@ def test_a_profile_of_what_hangs_says_where(
     assert "in the action 'hang' (spec.py:" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("what", [slow("while"), "sum"])
 def test_a_sweep_keeps_the_runs_that_ended(what: str, tmp_path: Path) -> None:
     text = (
@@ -249,6 +253,7 @@ def test_a_spec_that_ends_the_program_is_no_success(tmp_path: Path) -> None:
     assert "error" == json.loads((tmp_path / "out.json").read_text())["verdict"]
 
 
+@pytest.mark.thorough
 def test_a_process_that_ends_without_a_word_is_no_success(tmp_path: Path) -> None:
     text = spec("while", "action").replace(
         lines(HANGS["while"], 2).lstrip(), "__import__('os')._exit(0)"
@@ -304,6 +309,7 @@ def test_from_python_a_time_limit_reaches_into_a_text_spec(tmp_path: Path) -> No
     assert "spec.fizz:1" in " ".join(result.warnings)
 
 
+@pytest.mark.thorough
 def test_a_slow_step_within_the_limit_is_not_cut(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,6 +36,7 @@ def _with_threads(options: SearchOptions, threads: int) -> SearchOptions:
     return replace(options, threads=threads)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("n", [1, 2, 3])
 @pytest.mark.parametrize("broken", [False, True])
 @pytest.mark.parametrize("split", [False, True])
@@ -43,6 +44,7 @@ def test_two_phase_commit(n: int, broken: bool, split: bool) -> None:
     agree(two_phase_commit(n, broken=broken, split=split), SearchOptions())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("bits", [64, 128])
 def test_keeping_on_after_a_violation(bits: int) -> None:
     agree(two_phase_commit(3, broken=True), SearchOptions(keep_going=True, fingerprint_bits=bits))

@@ -66,6 +66,7 @@ def refused(options: SearchOptions, code: str = "SW343") -> str:
 # -- files -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["level-0003", "frontier", "values-0000", "manifest"])
 def test_a_file_of_another_search_is_not_believed(
     kind: str, tmp_path: Path, expected: dict[str, Any]
@@ -81,6 +82,7 @@ def test_a_file_of_another_search_is_not_believed(
         assert f"{kind}.npz is a file of another search" in refused(options)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("file", "name", "change"),
     [
@@ -183,6 +185,7 @@ def test_the_commit_that_was_fallen_back_to_is_not_lost_by_the_next(
 ODD = ["", "{}", "[]", "hello", "null", "00000000 {}", "\x00\xff"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("text", ODD)
 def test_an_odd_manifest_is_damage(text: str, tmp_path: Path) -> None:
     options = begun(tmp_path)
@@ -210,6 +213,7 @@ FORGED: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("change", FORGED, ids=str)
 def test_a_forged_manifest_is_damage(change: dict[str, Any], tmp_path: Path) -> None:
     options = begun(tmp_path)
@@ -230,6 +234,7 @@ def test_forged_counts_that_do_not_fit_are_damage(name: str, tmp_path: Path) -> 
     refused(options)
 
 
+@pytest.mark.thorough
 def test_any_bit_may_flip(tmp_path: Path, expected: dict[str, Any]) -> None:
     begun(tmp_path / "whole")
     chance = random.Random(1)
@@ -310,6 +315,7 @@ def test_a_search_goes_on_unsaved(
     assert "Nothing of the search is saved" in found.warnings[0]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("after", range(0, 18, 3))
 def test_saving_is_tried_again_once_there_is_room(
     after: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: dict[str, Any]

@@ -60,6 +60,7 @@ def test_generated_models_are_resumed(seed: int, tmp_path: Path) -> None:
     assert told(expected) == told(resumed)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("depth", [2, slow(5)])
 @pytest.mark.parametrize("spec", THREADED, ids=lambda path: path.name)
 def test_specs_with_threads_are_resumed(spec: Path, depth: int, tmp_path: Path) -> None:
@@ -86,6 +87,7 @@ def test_an_interrupt_in_the_middle_of_a_level_loses_only_that_level(tmp_path: P
     assert told(expected) == told(resumed)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["frontier", "level", "values"])
 @pytest.mark.parametrize("how", ["short", "changed", "missing"])
 def test_a_torn_file_is_noticed_and_the_checkpoint_before_is_used(

@@ -207,6 +207,7 @@ def test_a_kernel_that_is_damaged_is_compiled_anew(
     assert "data saved" not in marked(tmp_path)
 
 
+@pytest.mark.thorough
 def test_a_kernel_under_the_name_of_another_is_not_believed(tmp_path: Path) -> None:
     marked(tmp_path)
     (file,) = tmp_path.rglob("*.nbc")
@@ -219,6 +220,7 @@ def test_a_kernel_under_the_name_of_another_is_not_believed(tmp_path: Path) -> N
         cache._check(str(other))
 
 
+@pytest.mark.thorough
 def test_where_nothing_can_be_written_it_is_compiled_and_said_once(tmp_path: Path) -> None:
     (tmp_path / "no folder").write_text("")
     said = marked(tmp_path / "no folder")

@@ -88,6 +88,7 @@ def without(states: list[State], keys: tuple[Key, ...]) -> int:
     )  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("spec", "constants"), SPECS)
 def test_sketches_are_near_the_exact_sets(spec: str, constants: dict[str, int]) -> None:
     model = loaded(spec, constants)
@@ -108,6 +109,7 @@ def sizes(found: Exploration) -> dict[tuple[Key, ...], float]:
     return {one.keys: one.without for one in found.fields}
 
 
+@pytest.mark.thorough
 def test_the_sketches_are_the_same_for_all_threads_and_for_fewer_fields() -> None:
     model = loaded("kafka/init_pid", {})
     every = sizes(native.explore(model, SearchOptions(every_field=True)))

@@ -55,6 +55,7 @@ def test_a_slot_with_more_than_65536_values(threads: int) -> None:
     assert {0: end - 1, 1: 2 * 99} == found.fired
 
 
+@pytest.mark.thorough
 def test_seventy_thousand_slots() -> None:
     paths = [("R", number, "slot") for number in range(70_000)]
     chosen = [paths[0], paths[65_535], paths[65_536], paths[-1]]

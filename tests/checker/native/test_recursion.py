@@ -52,6 +52,7 @@ def test_what_python_bears_is_no_error(deeper: str, engine: str, tmp_path: Path)
     assert ("holds", 2) == (run.verdict, run.counts.distinct)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", [slow("reference"), "native"])
 @pytest.mark.parametrize("deeper", DEEPER)
 def test_what_has_no_end_is_an_error_of_the_spec(

@@ -73,6 +73,7 @@ def found(folder: Path, text: str, engine: str, *, symmetry: bool = False) -> Ru
     return check(spec, engine=engine, symmetry=symmetry)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(("kind", "empty", "full"), EMPTY)
 def test_an_empty_value_is_a_value(

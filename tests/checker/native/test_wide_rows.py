@@ -64,6 +64,7 @@ def widths(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 # 270 values in some levels; all at once, in the first batch
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("by", [40, 300])
 def test_rows_grow_without_a_trace(
     by: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -79,6 +80,7 @@ def test_rows_grow_without_a_trace(
     assert told(found) == told(native.explore(counting, replace(options, threads=2)))
 
 
+@pytest.mark.thorough
 def test_a_search_saved_with_bytes_goes_on_with_more(tmp_path: Path) -> None:
     counting = model(tmp_path, 40)
     options = SearchOptions(keep_going=True, checkpoint=str(tmp_path / "saved"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from statewalk import check, load
 from statewalk.checker.page.about import about, docs_of, sentence
 from statewalk.checker.page.data import of_run
@@ -86,6 +88,7 @@ def test_a_refinement_says_what_it_refines() -> None:
     assert "Each step is one that item_set allows, or changes nothing that item_set shows." == found
 
 
+@pytest.mark.thorough
 def test_a_step_has_the_docstring_of_its_action() -> None:
     run = check(INIT_PID, {"CLIENTS": 1, "MUTANT": "weak_send"}, engine="reference")
     steps = of_run(run)["traces"][0]["steps"]

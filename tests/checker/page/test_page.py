@@ -158,6 +158,7 @@ def test_lanes_fit_beside_each_other(run: Run) -> None:
     assert all(a < lane["left"] for a, lane in zip(ends, found["lanes"], strict=False))
 
 
+@pytest.mark.thorough
 def test_a_lasso_says_why_no_fair_action_ends_it(lasso: Run) -> None:
     trace = lasso.traces["eventually_all_clients_get_pid"]
     found = of_run(lasso)["traces"][0]["fair"]
@@ -202,6 +203,7 @@ def test_red_is_where_what_has_to_hold_does_not(run: Run) -> None:
     ]
 
 
+@pytest.mark.thorough
 def test_a_page_of_a_check_has_the_functions_of_its_steps(run: Run) -> None:
     data = of_run(run)
     step = next(s for s in data["traces"][0]["steps"] if "send_init_pid" in str(s["label"]))
@@ -225,6 +227,7 @@ def test_a_place_that_is_not_in_the_file_has_no_code(line: int) -> None:
     assert {} == code_of([(str(INIT_PID), line), ("", 3)])
 
 
+@pytest.mark.thorough
 def test_a_page_of_a_saved_trace_needs_no_spec(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "a.trace.json"
     save_trace(run.traces["epoch_monotone"], file)
@@ -250,6 +253,7 @@ def test_a_page_has_the_lines_that_each_step_ran_and_its_mutant(run: Run) -> Non
     assert data["code"][mutant]["lines"][0].startswith("@mutant")
 
 
+@pytest.mark.thorough
 def test_a_page_of_a_saved_trace_with_its_spec_has_what_else_was_possible(
     run: Run, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -333,6 +337,7 @@ def test_lanes_have_a_row_per_step_and_an_arrow_per_message(run: Run) -> None:
     assert 3 == kinds.count("message")  # two requests, and the one answer
 
 
+@pytest.mark.thorough
 def test_a_lasso_has_a_way_back(lasso: Run) -> None:
     trace = lasso.traces["eventually_all_clients_get_pid"]
     kinds = [shape[1].get("class") for shape in drawing(trace)["shapes"]]
@@ -390,6 +395,7 @@ def test_a_mistake_in_a_spec_has_a_page_too(
     assert "error" == data_in(page.read_text())["result"]["verdict"]
 
 
+@pytest.mark.thorough
 def test_a_comparison_has_a_page_with_both_ways(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -445,6 +451,7 @@ def test_markdown_of_a_trace_is_one_block() -> None:
     assert "````text\na ``` b\n````\n" == fenced("a ``` b")
 
 
+@pytest.mark.thorough
 def test_a_page_in_a_notebook_is_a_frame_of_its_own(run: Run, tmp_path: Path) -> None:
     shown = page(run.traces["epoch_monotone"])
     shown.save(tmp_path / "a.html")
@@ -468,6 +475,7 @@ def test_a_state_of_a_trace_is_by_names_and_shows_itself_escaped(tmp_path: Path,
     assert not set("\x00\x1b\u202e\u2028") & set(shown)
 
 
+@pytest.mark.thorough
 def test_a_trace_of_a_run_is_explored_where_it_is(run: Run) -> None:
     shown = run.traces["epoch_monotone"].explore()
 

@@ -110,6 +110,7 @@ def test_a_refinement_goes_by_names(tmp_path: Path, value: str, other: str) -> N
         assert verdict == {p.name: p.verdict for p in found.properties}["p"], given
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("value", "other"), PAIRS)
 def test_a_comparison_goes_by_names(tmp_path: Path, value: str, other: str) -> None:
     one = written(tmp_path, ONE, value, "one")

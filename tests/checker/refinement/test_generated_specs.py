@@ -153,6 +153,7 @@ def found(pair: Pair, folder: Path, engine: str) -> str:
     return "step" if trace.loop is None else "end"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("seeds", "engine"),
     [

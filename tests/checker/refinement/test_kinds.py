@@ -147,6 +147,7 @@ CASES = [(*kind, *FORMS[0]) for kind in KINDS] + [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("kind", "first", "second", "third", "other", "number", "given"), some(CASES, every=18)
 )
@@ -185,6 +186,7 @@ LISTED = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("kind", "values", "said"), LISTED)
 def test_a_list_of_the_one_instance(
     tmp_path: Path, kind: str, values: tuple[str, ...], said: str

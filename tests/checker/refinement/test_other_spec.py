@@ -127,6 +127,7 @@ def test_a_bound_that_is_given_holds_for_it_too(tmp_path: Path, option: str, eng
     assert "holds" == check(spec, engine=engine, **given).result.of("ref").verdict
 
 
+@pytest.mark.thorough
 def test_a_trace_is_repeated_beside_endlessly_many_states(tmp_path: Path) -> None:
     spec = written(tmp_path, "other.py", UNBOUND, 9, 3)
     trace = check(spec, max_depth=6).traces["ref"]
@@ -152,6 +153,7 @@ def test_the_reference_engine_is_asked_for(tmp_path: Path, monkeypatch: pytest.M
     assert compare(spec, spec, engine="reference").whole
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("beside", ["", BESIDE])
 @pytest.mark.parametrize(
@@ -234,6 +236,7 @@ deadlock(False)
 FEW = "@constraint\ndef few() -> bool:\n    return box.h < 2\n"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("cut", ["", FEW])
 def test_a_limit_that_ends_following_is_named(

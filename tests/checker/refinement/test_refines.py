@@ -257,6 +257,7 @@ def test_a_field_that_neither_changes_is_compared_too(
         assert replay(run.traces["same"], tmp_path / "other.py").reproduced
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("by", "file", "said"),
     [
@@ -294,6 +295,7 @@ cells = [Cell() for _ in range(CELLS)]
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("cells", "given", "said"),
     [

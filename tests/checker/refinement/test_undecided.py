@@ -134,6 +134,7 @@ def left_open(what: str, tmp_path: Path) -> tuple[Path, str]:
     return spec, why
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", ROWS)
 @pytest.mark.parametrize("what", OPEN)
 def test_an_open_refinement_leaves_the_run_open(what: str, engine: str, tmp_path: Path) -> None:
@@ -150,6 +151,7 @@ def test_an_open_refinement_leaves_the_run_open(what: str, engine: str, tmp_path
         assert (expected.as_expected, bool(expected), bool(expected.result)) == (None, False, False)
 
 
+@pytest.mark.thorough
 def test_an_open_refinement_is_inconclusive_to_scripts(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -203,6 +205,7 @@ def test_a_bound_holds_for_the_graph_without_view(
     assert any(text.startswith(why) for text in run.warnings)
 
 
+@pytest.mark.thorough
 def test_a_limit_while_the_graph_is_built_leaves_a_refinement_open(tmp_path: Path) -> None:
     (tmp_path / "abs.py").write_text(UP.format(body="require(self.v < 2); self.v += 1"))
     spec = tmp_path / "spec.py"

@@ -147,6 +147,7 @@ def test_it_needs_a_row(tmp_path: Path) -> None:
     assert "unreachable, but got: 'generated'" in made.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("engine", [slow("auto"), slow("reference"), "native"])
 def test_a_kind_of_property_is_searched_for(tmp_path: Path, engine: str) -> None:
     copy(tmp_path, KIND)

@@ -245,6 +245,7 @@ def written(folder: Path, options: str, text: str = TWO) -> tuple[int, Xml.Eleme
     return code, Xml.parse(folder / "j.xml").getroot(), levels
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("options", "expected"), CASES.items())
 def test_reports_speak_of_failure_exactly_where_the_exit_code_does(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], options: str, expected: int

@@ -63,6 +63,7 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     (tmp_path / "repaired.py").write_text(repaired)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("name", "width"),
     [

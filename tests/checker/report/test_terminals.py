@@ -44,6 +44,7 @@ def test_what_a_code_page_lacks_is_written_with_what_looks_alike(page: str) -> N
     assert b"?" == "\ud800".encode(page, FALL_BACK)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("page", ["cp437", "cp1252"])
 def test_a_report_is_whole_on_windows_code_pages(page: str, tmp_path: Path) -> None:
     done = subprocess.run(

@@ -84,6 +84,7 @@ COMPARE = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("specs", [QUICK, slow(LONG)], ids=["quick", "long"])
 def test_checks_find_what_they_find_natively(
     specs: list[list[str]], usual: Usual, tmp_path: Path

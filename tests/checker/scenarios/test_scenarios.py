@@ -82,6 +82,7 @@ def spec(tmp_path: Path) -> str:
     return str(tmp_path / "lamp.py")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "spec", ["models/toys/die_hard.py", "examples/transactions/spec.py", "models/kafka/init_pid.py"]
 )

@@ -20,6 +20,7 @@ N_PLAIN = N_TRIES + len(Outcomes._fields)
 N_ORBITS = len(OrbitTables._fields)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("with_orbits", [False, True])
 def test_a_task_has_the_arrays_of_every_version(with_orbits: bool) -> None:
     n = N_PLAIN + N_ORBITS * with_orbits

@@ -84,6 +84,7 @@ MUTANTS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", [slow("reference"), "native"])
 @pytest.mark.parametrize("name", MUTANTS)
 def test_what_breaks_symmetry_is_named(engine: str, name: str, tmp_path: Path) -> None:
@@ -98,6 +99,7 @@ def test_what_breaks_symmetry_is_named(engine: str, name: str, tmp_path: Path) -
     assert caught.value.at is not None
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", MUTANTS)
 def test_engines_find_the_same(name: str, tmp_path: Path) -> None:
     place, line, _ = MUTANTS[name]
@@ -147,6 +149,7 @@ def turn(n: "N" = any_of(ns[1:])) -> None:
         sample.look(0, model.initial_states)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("spec", ["toys/two_phase_commit.py", "kafka/init_pid.py"])
 def test_the_library_keeps_its_symmetry(spec: str) -> None:
     found = load_engine(ENGINES["native"]).explore(

@@ -92,6 +92,7 @@ GRAPHS = {  # nodes, edges, automorphisms
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", GRAPHS)
 def test_automorphisms(name: str, folder: Path) -> None:
     n, pairs, automorphisms = GRAPHS[name]

@@ -179,6 +179,7 @@ def test_random_specs_have_the_orbits_found_by_force(seed: int, tmp_path: Path) 
     assert told(expected) == told(plain) == told(found)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SPECS)
 def test_orbits_are_those_found_by_hand_and_by_force(name: str, tmp_path: Path) -> None:
     text, orbits = SPECS[name]
@@ -195,6 +196,7 @@ def test_orbits_are_those_found_by_hand_and_by_force(name: str, tmp_path: Path) 
     assert told(plain) == told(native.explore(load(path), SearchOptions()))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "statements",
     [

@@ -46,6 +46,7 @@ def test_small_specs(name: str, keep_going: bool, bits: int, tmp_path: Path) -> 
     agree(load_text(tmp_path, SPECS[name]), keep_going=keep_going, fingerprint_bits=bits)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("constants", "view"),
     [
@@ -91,6 +92,7 @@ def test_a_trace_is_one_of_the_spec() -> None:
         state = model.successor(state, taken[0])
 
 
+@pytest.mark.thorough
 def test_a_search_is_resumed(tmp_path: Path) -> None:
     model = load(MODELS / "toys/two_phase_commit.py", {"RMS": 5})
     whole = native.explore(model, SearchOptions(symmetry=True))
@@ -143,6 +145,7 @@ def test_who_stays_is_told() -> None:
     assert "Broker#0, #1 stay" in evidence.symmetry
 
 
+@pytest.mark.thorough
 def test_liveness_does_without() -> None:
     result = check(MODELS / INIT_PID, symmetry=True, view=True)
 

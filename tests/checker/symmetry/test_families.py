@@ -92,6 +92,7 @@ def test_a_family_is_judged_as_without_symmetry(engine: str, model: Model) -> No
     assert {"holds", "violated"} == {p.verdict for p in merged.properties}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_so_is_each_of_its_members(family: str, model: Model) -> None:
     for name in [p.name for p in model.properties if p.name.startswith(family)]:

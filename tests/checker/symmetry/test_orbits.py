@@ -37,6 +37,7 @@ def explored(engine: str, model: Model, **options: Any) -> Exploration:
     return load_engine(ENGINES[engine]).explore(model, SearchOptions(symmetry=True, **options))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("engine", "name"), some(product(["reference", "native"], SPECS), every=17)
 )
@@ -49,6 +50,7 @@ def test_orbits_equal_brute_force(engine: str, name: str, tmp_path: Path) -> Non
     assert (found.counts.distinct, found.statistics["represented"]) == orbits_by_force(model)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("spec", "constants"),
     [
@@ -75,6 +77,7 @@ KNOWN = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("constants", "orbits", "states"), KNOWN)
 def test_two_phase_commit_natively(constants: dict[str, Any], orbits: int, states: int) -> None:
     found = explored("native", load(MODELS / TWO_PHASE_COMMIT, constants), threads=2)
@@ -117,6 +120,7 @@ def test_the_public_coordinator() -> None:
 GRAPHS, FUNCTIONS = {4: 11, 5: 34, 6: 156, 7: 1044}, {4: 45, 5: 121, 6: 338, 7: 929}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("n", GRAPHS)
 def test_members_that_meet_are_graphs(n: int, tmp_path: Path) -> None:
     text = SPECS["sets of members inside members"].replace("range(4)", f"range({n})")
@@ -129,6 +133,7 @@ def test_members_that_meet_are_graphs(n: int, tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("n", FUNCTIONS)
 def test_members_that_have_a_friend_are_partial_functions(n: int, tmp_path: Path) -> None:
     text = SPECS["members that point at each other"].replace("range(4)", f"range({n})")
@@ -138,6 +143,7 @@ def test_members_that_have_a_friend_are_partial_functions(n: int, tmp_path: Path
     assert (found.counts.distinct, found.statistics["represented"]) == (FUNCTIONS[n], (n + 1) ** n)
 
 
+@pytest.mark.sampled(2)
 @BOTH
 @pytest.mark.parametrize(
     ("constants", "orbits", "states"),
@@ -149,6 +155,7 @@ def test_producer_ids(engine: str, constants: dict[str, Any], orbits: int, state
     assert (found.counts.distinct, found.statistics["represented"]) == (orbits, states)
 
 
+@pytest.mark.sampled(2)
 @BOTH
 def test_producer_ids_with_clients_alone(engine: str, tmp_path: Path) -> None:
     text = (MODELS / INIT_PID).read_text()

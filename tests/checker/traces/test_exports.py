@@ -181,6 +181,7 @@ ORDERS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("format", "said"), [(f, s) for f, found in ORDERS.items() for s in found])
 def test_what_other_tools_would_obey_is_written_as_text(
     format: str, said: str, tmp_path: Path
@@ -194,6 +195,7 @@ def test_what_other_tools_would_obey_is_written_as_text(
     assert repr(said)[1:-1] not in text
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("format", FORMATS)
 def test_saved_traces_export_without_the_spec(format: str, trace: Trace, tmp_path: Path) -> None:
     file = tmp_path / "t.trace.json"
@@ -216,6 +218,7 @@ def test_a_quotient_has_one_node_per_projection() -> None:
     assert text.count(" [label=") - text.count("->") == 3
 
 
+@pytest.mark.thorough
 def test_mermaid_draws_the_nodes_and_edges_that_dot_does() -> None:
     model = load(MODELS / "toys/two_phase_commit.py")
     by = ("TransactionManager.state",)

@@ -54,6 +54,7 @@ def test_a_machine_of_no_field_names_those_there_are() -> None:
         machine_of(load(INIT_PID, {"CLIENTS": 1}), "Client.nothing")
 
 
+@pytest.mark.thorough
 def test_figures_are_mermaid_and_pictures(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -195,6 +195,7 @@ def test_export_writes_the_picture_of_a_state(
     assert "states are 0 to 2" in capfd.readouterr().err
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "spec",
     ["models/kafka/init_pid.py", "models/kafka/replication.py", slow("models/tables/paimon.py"),

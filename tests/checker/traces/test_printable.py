@@ -65,6 +65,7 @@ def trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "command",
     [

@@ -166,6 +166,7 @@ def test_a_saved_trace_is_replayed_and_shown_without_its_spec(
     assert " · send(other=Node#" in capsys.readouterr().out
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("old", "new", "step", "why"),
     [

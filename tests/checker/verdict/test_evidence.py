@@ -82,6 +82,7 @@ def far(c: Counter) -> bool:
 """
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("body", "vacuous"),
     [
@@ -144,6 +145,7 @@ def test_a_bounded_search_calls_nothing_vacuous(tmp_path: Path) -> None:
     assert not checked(tmp_path, text, max_depth=3).of("p").vacuous
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("body", "layers"),
     [

@@ -100,6 +100,7 @@ def test_a_field_is_reset_until_it_is_written(tmp_path: Path) -> None:
     assert reduced.counts.distinct == 4 + 3 * 4 + 2
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("probe", [1, 3, 1000])
 def test_a_rule_that_is_wrong_is_withdrawn(
     tmp_path: Path, probe: int, monkeypatch: pytest.MonkeyPatch
@@ -115,6 +116,7 @@ def test_a_rule_that_is_wrong_is_withdrawn(
     }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "other",
     [{"view": True}, {"symmetry": True}, {"slices": "on"}, {"engine": "reference"}],
@@ -129,6 +131,7 @@ def test_a_refinement_is_refused() -> None:
         check("toys/two_phase_commit_refines", reduce=True)
 
 
+@pytest.mark.thorough
 def test_threads_and_bits_change_nothing() -> None:
     model = load("toys/two_phase_commit", {"RMS": 4})
     found = {

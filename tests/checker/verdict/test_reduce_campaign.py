@@ -145,6 +145,7 @@ def no_worth(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reducing._States, "worth", lambda _, rule: rule)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.usefixtures("no_worth")
 @pytest.mark.parametrize("seed", some(range(12), every=4))
 @pytest.mark.parametrize("rule", ["learned", "any"])

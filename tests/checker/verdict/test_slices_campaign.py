@@ -91,6 +91,7 @@ def suggesting_nothing(model: Model) -> dict[tuple[str, str], Readers]:
     return dict.fromkeys(model.fields, Readers())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", some(range(8), every=3))
 @pytest.mark.parametrize("suggestion", ["text", "nothing"])
 def test_slices_find_what_one_search_finds(

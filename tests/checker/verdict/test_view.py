@@ -168,6 +168,7 @@ def test_a_step_that_reads_a_hidden_field_is_refused(tmp_path: Path, how: str) -
     assert refused(tmp_path, text, "reference", optimize=False) == "SW356"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", ["Role", "Role, at_most=3"])
 @pytest.mark.parametrize("how", FREE)
 def test_a_step_may_write_a_hidden_field(tmp_path: Path, how: str, kind: str) -> None:
@@ -355,6 +356,7 @@ RARELY = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("programs", ["all", "whole"])
 @pytest.mark.parametrize("how", some(RARELY, every=4))
 def test_programs_refuse_what_the_spec_as_written_would(

@@ -52,6 +52,7 @@ ROWS = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("spec", "constants", "options", "verdict", "lengths", "counts"), ROWS)
 def test_it_comes_out_as_its_source_says(
     spec: str,

@@ -150,6 +150,7 @@ def test_what_a_class_cannot_say_is_refused(text: str, code: str, tmp_path: Path
     assert code == caught.value.code
 
 
+@pytest.mark.sampled(3)
 @BOTH
 @pytest.mark.parametrize(
     ("properties", "violated"),

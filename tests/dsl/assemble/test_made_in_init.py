@@ -58,6 +58,7 @@ class Box(Role):
 GIVEN = ("default", "given")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("kind", "use", "given"),
     some(((k, u, g) for k, uses in USES.items() for u in uses for g in GIVEN), every=11),

@@ -21,6 +21,7 @@ from tests.places import ROOT
 SPECS = sorted((ROOT / "specs").rglob("*.fizz"))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("path", some(SPECS, every=7), ids=lambda p: p.name)
 def test_converted_specs_have_equal_counts(path: Path, tmp_path: Path) -> None:
     converted = tmp_path / f"{path.stem}.py"
@@ -138,6 +139,7 @@ def test_generated_specs_convert(seed: int, tmp_path_factory: pytest.TempPathFac
     assert found[0] == found[1]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "value", ["(-2) ** 2", "-2 ** 2", "(-3) ** n", "2 ** -0", "-3 % 5", "-3 // 2", "(-7 % 3) ** 2"]
 )

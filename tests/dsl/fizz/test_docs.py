@@ -19,6 +19,7 @@ def test_every_block_says_what_it_gives() -> None:
     assert PAGE.count("```fizz") == len(BLOCKS) > 0
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("verdict", "rest", "text"), BLOCKS)
 def test_shown_specs_give_what_they_say(verdict: str, rest: str, text: str, tmp_path: Path) -> None:
     path = tmp_path / "shown.fizz"

@@ -283,6 +283,7 @@ def told(error: SpecError) -> list[SpecError]:
 ESCAPES = dict(files())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", some([*EXPRESSIONS, *FILES], every=21))
 def test_a_way_out_is_refused_with_its_place_before_anything_runs(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

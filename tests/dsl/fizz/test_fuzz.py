@@ -60,6 +60,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     reads(text)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("path", some(SPECS, every=7), ids=lambda p: p.name)
 def test_mutated_specs_are_read_or_refused(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
@@ -94,6 +95,7 @@ def _mutated(text: str, chance: random.Random) -> str:
             return text[:at] + text[to : to + 40] + text[at:]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "text",
     [

@@ -58,6 +58,7 @@ def run(path: Path, engine: str, top: str, step: str, size: int, also: str = "Tr
     return check(path, engine=engine).verdict
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", ["native", slow("reference")])
 @pytest.mark.parametrize("made", LISTS)
 def test_a_constant_is_gone_through_as_often_as_asked(
@@ -70,6 +71,7 @@ def test_a_constant_is_gone_through_as_often_as_asked(
     assert "holds" == run(tmp_path, engine, top, "len([c for c in C])", size, also)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", ["native", slow("reference")])
 @pytest.mark.parametrize("made", LISTS)
 def test_a_local_has_a_length_and_an_order(made: str, engine: str, tmp_path: Path) -> None:

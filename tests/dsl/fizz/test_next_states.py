@@ -68,6 +68,7 @@ TRUE = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("body", "engine"), some(product(TRUE, ["reference", "native"]), every=11))
 def test_what_holds_of_next_states(body: str, engine: str, tmp_path: Path) -> None:
     text = SPEC.replace(
@@ -99,6 +100,7 @@ def test_what_does_not_hold_is_found(body: str, length: int | None, tmp_path: Pa
         assert length in (None, found.length)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", [slow("reference"), "native"])
 @pytest.mark.parametrize(
     "body",

@@ -116,6 +116,7 @@ HUGE = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("beside", [slow(False), True], ids=["front matter", "fizz.yaml"])
 @pytest.mark.parametrize(("text", "message"), HUGE, ids=range(len(HUGE)))
 def test_options_that_stand_for_something_large_are_refused(

@@ -103,6 +103,7 @@ def test_a_name_of_pythons_is_as_good_as_any(kind: str, own: str, tmp_path: Path
     assert found(tmp_path, kind, "own") == found(tmp_path, kind, own)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("kind", "own"), OWNS)
 def test_a_variable_may_be_called_like_what_the_language_has_not(
     kind: str, own: str, tmp_path: Path

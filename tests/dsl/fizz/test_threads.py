@@ -226,6 +226,7 @@ always assertion Ahead:
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", [slow("reference"), "native"])
 @pytest.mark.parametrize(
     ("bounds", "states"),

@@ -14,6 +14,7 @@ from tests.cases import some
 from tests.dsl.flows.block_cases import CASES, FRONT, HEAD, TAIL, found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("crash", [False, True])
 @pytest.mark.parametrize("name", some(CASES, every=5))
 def test_blocks_mean_what_they_mean_in_fizz_text(name: str, crash: bool, tmp_path: Path) -> None:

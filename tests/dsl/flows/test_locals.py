@@ -63,6 +63,7 @@ def _spec(head: str, tells: str, given: str, blocks: bool) -> str:
     )  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("blocks", [False, True])
 @pytest.mark.parametrize(("head", "tells", "given"), HEADS)
 def test_arguments_of_flows_are_bound_as_in_python(

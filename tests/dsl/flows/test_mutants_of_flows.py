@@ -118,6 +118,7 @@ def found(path: Path, explore: Any, *, optimize: bool, **constants: str) -> tupl
     return [(a.label, a.fairness) for a in model.actions], result.counts, result.levels
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("explore", "optimize"),
     [

@@ -86,6 +86,7 @@ BODIES = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("body", some(BODIES, every=8))
 def test_an_expression_around_a_yield_is_evaluated_in_order(body: str, tmp_path: Path) -> None:
     agree(tmp_path, SPEC.format(body=f"        {body}\n        yield"))

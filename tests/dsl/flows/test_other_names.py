@@ -76,6 +76,7 @@ def found(
     return result
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", [slow(reference), native])
 @pytest.mark.parametrize(
     ("other", "own"),

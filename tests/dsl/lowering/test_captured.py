@@ -71,6 +71,7 @@ CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", CASES)
 def test_a_captured_value_is_as_in_python(name: str, tmp_path: Path) -> None:
     before, found, expected = CASES[name]

@@ -290,6 +290,7 @@ def _check_elements(model: Model) -> int:
     return len(seen)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SPECS)
 def test_lowered_and_plain_code_agree(name: str, tmp_path: Path) -> None:
     path = tmp_path / "spec.py"
@@ -304,6 +305,7 @@ def test_lowered_and_plain_code_agree(name: str, tmp_path: Path) -> None:
     assert plain.counts.distinct > 1
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [n for n in SPECS if "old" not in n])
 def test_elements_are_the_property(name: str, tmp_path: Path) -> None:
     path = tmp_path / "spec.py"

@@ -94,6 +94,7 @@ def test_a_name_that_is_bound_inside_too_is_looked_at(asked: str, tmp_path: Path
     assert {"never"} == found
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("asked", SPLIT)
 def test_a_property_in_conjuncts_is_the_property(asked: str, tmp_path: Path) -> None:
     found = _of(COUNTED.format(asked), tmp_path)
@@ -121,6 +122,7 @@ def test_helpers_of_one_name_at_one_place_of_two_modules_are_two(tmp_path: Path)
     assert set() == _findings(path)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "call",
     [

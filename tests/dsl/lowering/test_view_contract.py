@@ -100,6 +100,7 @@ def _explore(model: Model, limit: int) -> tuple[int, int]:
     return len(seen), len(memo)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", awkward.SPECS)
 def test_keys_of_awkward_specs_say_enough(name: str, tmp_path: Path) -> None:
     path = tmp_path / "spec.py"
@@ -110,6 +111,7 @@ def test_keys_of_awkward_specs_say_enough(name: str, tmp_path: Path) -> None:
     assert states > 1
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("spec", "constants"),
     [

@@ -445,6 +445,7 @@ def _agree(text: str, folder: Path) -> dict[str, object]:
     return expected
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("before", ["pass", "require(self.n < 3)"])
 @pytest.mark.parametrize("question", some(QUESTIONS, every=9))
 def test_what_an_element_looks_at_counts(question: str, before: str, tmp_path: Path) -> None:
@@ -473,6 +474,7 @@ def holds() -> bool:
     assert ["no_error" if "[" in text else "holds"] == [finding[0] for finding in findings]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SPECS)
 def test_lowered_code_does_what_python_does(name: str, tmp_path: Path) -> None:
     found = _agree(SPECS[name], tmp_path)

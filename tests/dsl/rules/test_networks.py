@@ -128,6 +128,7 @@ def test_what_is_wrong_is_told(name: str, tmp_path: Path) -> None:
     assert caught.value.at is not None
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("condition", [*RIGHT_CLOCKS, *WRONG_CLOCKS])
 def test_clocks_of_two_roles_are_not_compared(condition: str, tmp_path: Path) -> None:
     text = CLOCKS.replace("CONDITION", condition)

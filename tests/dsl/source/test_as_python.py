@@ -109,6 +109,7 @@ HELPERS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", HELPERS)
 def test_a_helper_means_what_it_means_to_python(name: str, tmp_path: Path) -> None:
     for file, text in HELPERS[name].items():

@@ -86,6 +86,7 @@ def test_members_of_two_enums_of_one_name_are_refused(
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", ["native", slow("reference")])
 @pytest.mark.parametrize(
     ("one", "two"),

@@ -99,6 +99,7 @@ def test_a_configuration_says_which(spec: Path) -> None:
     assert {"ring.N": 4, "spec.N": 5} == found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("engine", ["native", slow("reference")])
 def test_a_trace_is_repeated_with_both_values(engine: str, spec: Path, tmp_path: Path) -> None:
     check(spec, {"ring.N": 3, "spec.N": 2}, engine=engine, out=tmp_path / "run")

@@ -83,6 +83,7 @@ def written(folder: Path, first: str | None) -> Path:
 BELOW = [(line, name, first) for line, name in ABSOLUTE for first in (None, *FIRST.values())]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("line", "name", "first"), some(BELOW, every=8))
 def test_a_module_below_a_package_is_part_of_the_spec(
     line: str, name: str, first: str | None, tmp_path: Path
@@ -98,6 +99,7 @@ def test_a_module_below_a_package_is_part_of_the_spec(
     assert [3, 5] == [c.distinct for c in counts]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("first", FIRST.values(), ids=FIRST)
 @pytest.mark.parametrize(("line", "name"), some(INSIDE, every=2))
 def test_a_spec_inside_a_package_imports_what_is_beside_it(

@@ -458,6 +458,7 @@ WRITES = (  # what was read is no more
 )
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "does",
     [

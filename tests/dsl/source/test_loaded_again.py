@@ -30,6 +30,7 @@ def everything(node: object) -> object:
     return [everything(item) for item in node] if isinstance(node, list) else repr(node)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "path", [path if path.name in FEW else slow(path) for path in SPECS], ids=lambda p: p.stem
 )

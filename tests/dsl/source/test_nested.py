@@ -67,6 +67,7 @@ def test_an_expression_nested_too_deeply_is_told_with_its_line(
     assert len(str(caught.value)) < 1_000
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shape", sorted({*DEEP} - {"brackets", "parts", "items"}))
 def test_an_expression_of_half_the_depth_is_checked(shape: str, tmp_path: Path) -> None:
     place = tmp_path / "a.py"

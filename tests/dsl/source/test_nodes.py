@@ -39,6 +39,7 @@ def test_the_parts_of_a_node_are_those_of_python(text: str) -> None:
         assert expected == parts_of(node)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("text", some(TEXTS, every=6))
 def test_what_is_changed_and_placed_is_as_python_has_it(text: str) -> None:
     expected = ast.fix_missing_locations(RenamingOfPython().visit(ast.parse(text)))

@@ -41,6 +41,7 @@ def written() -> Iterator[None]:
         vars(node).pop("parent", None)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "spec",
     [

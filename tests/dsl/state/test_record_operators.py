@@ -104,6 +104,7 @@ def spec(tmp_path: Path, use: tuple[str, str, str, str], change: str, more: str 
     return tmp_path / "spec.py"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("use", USES, ids=lambda use: use[3])
 @pytest.mark.parametrize("change", [slow(EXTENDING), STORING])
 @pytest.mark.parametrize("engine", [slow(reference), native])

@@ -30,6 +30,7 @@ def as_in_python() -> bool:
 """
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("optimize", [True, False], ids=["lowered", "plain"])
 @pytest.mark.parametrize(
     ("expression", "expected"),

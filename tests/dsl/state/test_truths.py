@@ -70,6 +70,7 @@ deadlock(False)
 """
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("optimize", [False, True], ids=["plain", "lowered"])
 @pytest.mark.parametrize(
     "loop",

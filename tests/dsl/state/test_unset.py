@@ -112,6 +112,7 @@ def test_every_look_at_a_field_without_a_value_is_an_error(
     assert expected == list(zip([look for look, _ in looks], found, strict=True))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("optimize", [True, False])
 @pytest.mark.parametrize("fill", [FILL, "pass"])
 def test_what_only_some_kinds_of_fields_can_do_is_an_error_without_a_value(

@@ -146,6 +146,7 @@ def run(folder: Path, dialect: str, text: str) -> None:
         list(model.outcomes(action, model.initial_states[0]))
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("text", [*TEXTS, *OF_PYTHON, *HASHES])
 def test_what_is_an_address_in_memory_is_refused(text: str, tmp_path: Path) -> None:
     with pytest.raises(StatewalkError, match="differs from run to run"):
@@ -158,6 +159,7 @@ def test_so_it_is_in_a_text_spec(text: str, tmp_path: Path) -> None:
         run(tmp_path, "fizz", text)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("text", [*FINE, *FINE_OF_PYTHON])
 def test_what_says_no_address_is_text_as_any_other(text: str, tmp_path: Path) -> None:
     run(tmp_path, "py", text)

@@ -284,6 +284,7 @@ def differing(folder: Path, pairs: list[tuple[str, str]], seeds: Mapping[int, in
     return [name for name, *values in told if len(set(values)) > 1]
 
 
+@pytest.mark.thorough
 def test_whatever_sees_the_order_of_a_set_sees_the_canonical_one(tmp_path: Path) -> None:
     assert [] == differing(tmp_path, SOME, {0: 3, 1: 1})
 

@@ -131,6 +131,7 @@ def test_an_enum_says_not_what_its_members_equal(mixed: str, tmp_path: Path) -> 
         load(path)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("engine", "optimize"), WAYS)
 @pytest.mark.parametrize("head", ["__post_init__(self)", "__init__(self, n=0, parts=())"])
 def test_what_a_record_does_when_it_is_made_is_done(
@@ -180,6 +181,7 @@ SETTER = """
 """
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("engine", "optimize"), WAYS)
 @pytest.mark.parametrize(
     "step",

@@ -125,6 +125,7 @@ def written(folder: Path, text: str, first: str, second: str) -> Path:
     return spec
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", ["reference", "native"])
 @pytest.mark.parametrize(("first", "second"), VALUES)
 def test_looking_ahead(tmp_path: Path, first: str, second: str, engine: str) -> None:
@@ -142,6 +143,7 @@ def test_initial_states(tmp_path: Path, first: str, second: str, engine: str) ->
     assert (2, 4) == (run.counts.initial, run.counts.distinct)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("first", "second"), VALUES)
 def test_logs(tmp_path: Path, first: str, second: str) -> None:
     spec, log = written(tmp_path, SPEC, first, second), tmp_path / "log.jsonl"
@@ -155,6 +157,7 @@ def test_logs(tmp_path: Path, first: str, second: str) -> None:
     assert not conforms({"action": "take"}, hidden=["go"], watch=["S.x"])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("first", "second"), VALUES)
 def test_a_trace_on_another_spec(tmp_path: Path, first: str, second: str) -> None:
     """The last of its steps chooses one of two values that Python takes for one."""

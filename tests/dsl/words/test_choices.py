@@ -48,6 +48,7 @@ def _spec(folder: Path, body: str, parameter: str = "", fair: str = "") -> Path:
     return path
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", [slow("reference"), "native"])
 @pytest.mark.parametrize("body", BODIES)
 def test_a_violation_after_such_a_choice_has_its_trace(
@@ -178,6 +179,7 @@ MADE = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("made", MADE)
 def test_options_that_a_step_makes_are_made_once_and_not_for_each_of_them(
     made: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -50,6 +50,7 @@ def spec_of(folder: Path, hint: str, default: str) -> Path:
     return folder / "spec.py"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("hint", "default", "text", "shown"),
     [
@@ -104,6 +105,7 @@ def test_what_can_mean_two_things_is_refused(
     assert said in caught.value.message
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", ["native", slow("reference")])
 @pytest.mark.parametrize(
     ("hint", "default"),

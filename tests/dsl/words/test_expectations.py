@@ -87,6 +87,7 @@ PAIRS = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("met", "unmet"), PAIRS.values(), ids=PAIRS.keys())
 def test_every_word_of_an_expectation_decides(tmp_path: Path, met: str, unmet: str) -> None:
     assert 0 == code_of(tmp_path, met)

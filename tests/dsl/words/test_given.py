@@ -119,6 +119,7 @@ CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("hint", "default", "given", "test"), some(CASES.values(), every=6), ids=CASES.keys()
 )
@@ -216,6 +217,7 @@ def test_an_imported_module_gets_values_of_its_run(tmp_path: Path) -> None:
     assert check(tmp_path / "top.py", config="broken", engine="reference").as_expected
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", ["a member", "in a tuple", "as a key", "in a record"])
 def test_a_trace_is_repeated_with_the_constants_it_was_made_with(tmp_path: Path, case: str) -> None:
     hint, default, given, test = CASES[case]

@@ -38,6 +38,7 @@ BOTH = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.sampled(4)
 @BOTH
 @pytest.mark.parametrize(
     ("length", "text"),
@@ -172,6 +173,7 @@ def ahead() -> bool:
 """
 
 
+@pytest.mark.sampled(6)
 @BOTH
 @pytest.mark.parametrize(
     ("given", "read"),

@@ -388,6 +388,7 @@ def odd() -> int:
 """
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("text", "message"), list(WRONG.values()), ids=[*WRONG])
 def test_a_mutant_that_cannot_be_is_refused_whether_chosen_or_not(
     text: str, message: str, tmp_path: Path

@@ -87,6 +87,7 @@ def in_time() -> bool:
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["bag", "set", "queue", "fifo", "kept"])
 def test_a_connection_that_ends_loses_what_is_in_transit(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "spec.py"

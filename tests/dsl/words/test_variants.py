@@ -109,6 +109,7 @@ def found(path: Path, explore: Any, *, optimize: bool, **constants: str) -> tupl
     return actions, model.initial_states, [p.name for p in model.properties], result.counts
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("optimize", [True, False], ids=["lowered", "plain"])
 @pytest.mark.parametrize("explore", [reference.explore, native.explore])
 @pytest.mark.parametrize("rule", [*ALONE])

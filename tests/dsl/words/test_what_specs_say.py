@@ -319,6 +319,7 @@ value: object = 3
 """
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("statement", "fits"),
     [

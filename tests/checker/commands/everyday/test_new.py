@@ -30,6 +30,7 @@ def verdicts(spec: str) -> list[str]:
     return [run.verdict for run in runs]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_each_template_holds_and_is_violated(template: str) -> None:
     assert 0 == main(["new", "my-lock", "--template", template])

@@ -74,6 +74,7 @@ def said(process: subprocess.Popen[str]) -> str:
     return text
 
 
+@pytest.mark.thorough
 def test_what_is_saved_is_checked_again(tmp_path: Path) -> None:
     """A module that it imports, a mistake, what mends it, and a file that was not there."""
     limit = tmp_path / "limit.py"

@@ -327,6 +327,7 @@ def test_a_page_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert "--html is for operations on an object" in capsys.readouterr().err
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("text", "name", "object"),
     [(TWICE, "h.jsonl", "queue"), (EDN, "h.edn", "register"), (LOG, "h.log", "register"),

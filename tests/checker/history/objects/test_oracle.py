@@ -51,6 +51,7 @@ def agree(name: str, seed: int, count: int, size: int, *, by_client: bool) -> se
     return seen
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("count", "size"), [(150, 5), slow(10_000, 8)])
 @pytest.mark.parametrize("name", NAMES)
 def test_linearizable_is_what_some_order_in_real_time_shows(
@@ -59,6 +60,7 @@ def test_linearizable_is_what_some_order_in_real_time_shows(
     assert {True, False} == agree(name, 1, count, size, by_client=False)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("count", "size"), [(30, 5), slow(3_000, 7)])
 @pytest.mark.parametrize("name", NAMES)
 def test_sequentially_consistent_is_what_some_order_of_clients_shows(

@@ -41,6 +41,7 @@ def forgotten(ops: list[Op], source: random.Random) -> list[Op]:
     ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("count", [80, slow(10_000)])
 @pytest.mark.parametrize("unknown", [False, True])
 @pytest.mark.parametrize("name", NAMES)

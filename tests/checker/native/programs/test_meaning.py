@@ -377,6 +377,7 @@ BODIES: dict[str, tuple[str, bool]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", some(sorted(BODIES), every=8))
 def test_a_program_does_what_the_spec_does(name: str, tmp_path: Path) -> None:
     body, translated = BODIES[name]

@@ -768,6 +768,7 @@ TRANSLATED = frozenset(
 )
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", some(sorted(BODIES), every=13))
 def test_a_program_keeps_names_without_being_compared(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

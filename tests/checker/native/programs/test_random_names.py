@@ -61,6 +61,7 @@ def body(random: Random) -> str:
     return "\n".join(f"        {line}" for line in text.splitlines())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("block", some(range(5, 205), every=200))
 def test_programs_keep_random_names(
     block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

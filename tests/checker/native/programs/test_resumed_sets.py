@@ -93,6 +93,7 @@ def saved_at(depth: int, folder: Path, model: Model, how: SearchOptions = OPTION
     return replace(OPTIONS, checkpoint=str(folder), resume=True)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("idiom", "prop"), some(product(IDIOMS, PROPERTIES), every=93))
 def test_sets_without_elements_go_on(idiom: str, prop: str, tmp_path: Path) -> None:
     model = spec(tmp_path, [(idiom, "net.sent")], [prop])
@@ -103,6 +104,7 @@ def test_sets_without_elements_go_on(idiom: str, prop: str, tmp_path: Path) -> N
         assert expected == told(native.explore(model, saved)), depth
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", some(range(96), every=96))
 def test_some_sets_have_elements_and_others_none(seed: int, tmp_path: Path) -> None:
     random = Random(seed)
@@ -118,6 +120,7 @@ def test_some_sets_have_elements_and_others_none(seed: int, tmp_path: Path) -> N
         assert expected == told(found), (seed, depth)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("depth", some([LATE, 1, LATE + 2], every=3))
 @pytest.mark.parametrize(
     "how",
@@ -139,6 +142,7 @@ def test_programs_that_were_given_up_before(how: SearchOptions, depth: int, tmp_
     assert told(reference.explore(model, OPTIONS)) == told(native.explore(model, saved))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("programs", ["all", "none"])
 def test_a_search_in_files_goes_on(programs: str, tmp_path: Path) -> None:
     model = spec(tmp_path, [("all", "net.sent"), ("picked", "self.got")], ["len"])
