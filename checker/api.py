@@ -30,6 +30,7 @@ from statewalk.checker.liveness.in_a_check import refuse
 from statewalk.checker.machine.limits import MemoryGuard, within
 from statewalk.checker.machine.locks import held
 from statewalk.checker.machine.places import Place
+from statewalk.checker.machine.turns import in_turn
 from statewalk.checker.machine.watch import CutShort, Watchdog
 from statewalk.checker.passes import cut_short, passed
 from statewalk.checker.verdict import judge
@@ -50,6 +51,7 @@ Watch = Callable[[Progress], None]
 LOADING = "loading the spec"
 
 
+@in_turn
 def load(
     spec: str | Path,
     constants: Mapping[str, Any] | None = None,
@@ -70,6 +72,7 @@ def load(
     return load_spec(path, constants, config=config, optimize=optimize, listed=listed)
 
 
+@in_turn
 def check(
     spec: str | Path | Model,
     constants: Mapping[str, Any] | None = None,

@@ -20,6 +20,7 @@ from statewalk.checker.conform.logs import order_in, reader_of
 from statewalk.checker.conform.steps import Steps
 from statewalk.checker.contract.options import CheckOptions
 from statewalk.checker.machine.limits import within
+from statewalk.checker.machine.turns import in_turn
 from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.report.conform import as_json, conform_page, verdict_of
 from statewalk.dsl.errors import RunError
@@ -88,6 +89,7 @@ class Question:
         return Conformance(tuple(files), verdict_of(found), length, accepted, page.plain(), said)
 
 
+@in_turn
 def conform(
     spec: str | PathLike[str],
     *logs: str | PathLike[str] | Sequence[str | PathLike[str]],

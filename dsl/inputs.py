@@ -24,9 +24,11 @@ from types import FrameType
 from typing import Any
 
 from statewalk.dsl.binding import binding
+from statewalk.dsl.errors import SpecError
 from statewalk.dsl.files import MOST_OF_A_TEXT, absolute, opened, python_settings, read_text
 from statewalk.dsl.origins import ABSENT, NO_MODULE, REWRITTEN, UNLISTED, UNSEEN
 from statewalk.dsl.source.modules import FILES, Loading
+from statewalk.dsl.source.settings import WHY_LASTS
 from statewalk.dsl.source.texts import (
     MISSING,
     file_of,
@@ -47,7 +49,7 @@ HARMLESS = frozenset(
         "array.__new__", "builtins.id", "code.__new__", "compile", "cpython.PyInterpreterState_New",
         "exec", "function.__new__", "gc.get_objects", "gc.get_referents", "gc.get_referrers",
         "marshal.dumps", "marshal.load", "marshal.loads", "mmap.__new__", "object.__delattr__",
-        "object.__getattr__", "object.__setattr__", "os.putenv", "os.remove", "os.unsetenv",
+        "object.__getattr__", "object.__setattr__", "os.remove",
         "os.walk",  # followed by os.scandir
         "pickle.find_class", "setopencodehook", "sys._current_exceptions", "sys._current_frames",
         "sys._getframe", "sys._getframemodulename", "sys.addaudithook", "sys.excepthook",
@@ -57,6 +59,9 @@ HARMLESS = frozenset(
         "tempfile.mkdtemp", "tempfile.mkstemp", "time.sleep",
     }
 )  # fmt: skip
+ENVIRONMENT = ("os.putenv", "os.unsetenv")  # what changes a variable of the environment
+_SETS = "A spec changes a variable of the environment, which is not part of the state."
+_SETS_HELP = "Declare a constant, or set the variable before: NAME=VALUE statewalk check SPEC"
 _IMPORTING = "<frozen importlib"
 _SHOWING = {traceback.__file__, warnings.__file__}  # read a text to show a line of it
 
@@ -235,8 +240,10 @@ def _note(event: str, about: tuple[Any, ...]) -> None:
         by_spec = not importing
     if any(map(is_installed, running)):
         return  # what an installed module is made of
+    if event in ENVIRONMENT and by_spec:
+        raise SpecError("SW102", _SETS, why=WHY_LASTS, help=_SETS_HELP)
     if event not in ("open", "import"):
-        if by_spec:
+        if by_spec and event not in ENVIRONMENT:
             _note_unseen(event, running)
         return
     path, mode, flags = about if event == "open" else (about[1], "", 0)

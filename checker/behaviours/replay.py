@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from statewalk.checker.contract.search import ASSERTION, DEADLOCK, NO_ERROR
 from statewalk.checker.library import spec_path
 from statewalk.checker.liveness.conditions import why_not
+from statewalk.checker.machine.turns import in_turn
 from statewalk.checker.refinement.in_a_check import why_not_refused
 from statewalk.checker.states.content import Content, constants_of, content_of, short_names
 from statewalk.checker.states.diff import Change, alike_state, by_names, changes
@@ -67,6 +68,7 @@ class Replay:
         return self.reproduced
 
 
+@in_turn
 def replay(trace: Trace | str | Path, spec: str | Path | Model | None = None) -> Replay:
     """Replay a trace on its spec, or on another.
 

@@ -12,6 +12,7 @@ from statewalk.checker.compare.compare import compare as compare_models
 from statewalk.checker.compare.known import configured, variants, with_known
 from statewalk.checker.contract.options import CheckOptions
 from statewalk.checker.library import spec_path
+from statewalk.checker.machine.turns import in_turn
 from statewalk.dsl.errors import RunError
 from statewalk.dsl.model import Model
 
@@ -27,6 +28,7 @@ def shared_out(fixed: Mapping[str, T], known: Sequence[Mapping[str, Any]]) -> li
     return [{n: value for n, value in fixed.items() if n in own or n not in every} for own in known]
 
 
+@in_turn
 def compare(
     spec: Spec,
     *others: Spec,

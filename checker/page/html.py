@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.compare.telling import has_not, outcome_of, page_of, rows_of
 from statewalk.checker.machine.files import write_text
+from statewalk.checker.machine.turns import in_turn
 from statewalk.checker.page.about import about
 from statewalk.checker.page.data import (
     RUNS,
@@ -95,6 +96,7 @@ class WebPage:
         return "a page to look at: save(FILE) writes it"
 
 
+@in_turn
 def page(shown: Run | Trace | Comparison) -> WebPage:
     """Return the page of a run, trace or comparison: ``page(run).save("report.html")``."""
     if isinstance(shown, Trace):

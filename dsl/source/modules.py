@@ -11,6 +11,7 @@ import ast
 import builtins
 import importlib
 import importlib.util
+import os
 import sys
 import types
 from collections import Counter
@@ -24,6 +25,7 @@ from typing import Any
 from statewalk.dsl.annotations import copy_annotations, why_quoted
 from statewalk.dsl.declared import Declared, declaring
 from statewalk.dsl.errors import Span, SpecError, StatewalkError, place_of, raised
+from statewalk.dsl.source.apart import again, apart, of_authors
 from statewalk.dsl.source.nodes import WITH_ASSERTIONS, copied, walk
 from statewalk.dsl.source.set_order import settled, with_ordered_builtins, with_ordered_sets
 from statewalk.dsl.source.settings import check_settings, keeping_settings
@@ -117,6 +119,8 @@ class Loading:
     listed: bool = False
     _begun: dict[str, types.ModuleType] = field(default_factory=dict)
     _texts: dict[str, tuple[Source, dict[str, Any]]] = field(default_factory=dict)  # by path
+    _added: list[str] = field(default_factory=list)  # to the search path, by the spec
+    _imports: dict[str, types.ModuleType] | None = None  # of others, once it has ended
     _broken: BaseException | None = None  # what a spec module that failed is told with
     hints: dict[str, Any] = field(default_factory=dict)  # types of constants, None where unknown
 
@@ -140,8 +144,11 @@ class Loading:
         """Run the main module and what it imports."""
         path = Path(source.path)
         _, package = place_in_packages(path)
-        with searching(self.root), from_texts(), keeping_settings(source):
-            self.run(source, f"{package}.{path.stem}" if package else path.stem, package)
+        with apart() as before:
+            with searching(self.root), from_texts(), keeping_settings(source):
+                self.run(source, f"{package}.{path.stem}" if package else path.stem, package)
+            self._added = [folder for folder in sys.path if folder not in before]
+        self._imports = of_authors()
         if self._broken is not None:  # although the module that imports it goes on
             raise self._broken
         if self.declared.mutants:
@@ -192,7 +199,7 @@ class Loading:
         """Return a module before it runs: a substitute may belong to a later one."""
         if name not in self._begun:
             module = self._begun[name] = types.ModuleType(name)
-            module.__file__ = source.path
+            module.__file__ = os.path.abspath(source.path)
             if Path(source.path).name == "__init__.py":
                 module.__path__ = [str(Path(source.path).parent)]
             vars(module)["__builtins__"] = self._builtins(source)
@@ -274,7 +281,10 @@ class Loading:
         self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
     ) -> Any:
         """``import`` inside a spec module: sibling spec modules are run privately."""
-        with searching(self.root), from_texts():  # also in a step
+        if self._imports is None:
+            with searching(self.root), from_texts():
+                return self._imported(name, globals, locals, fromlist, level)
+        with again(self._imports), searching(self.root, *self._added), from_texts():
             return self._imported(name, globals, locals, fromlist, level)
 
     def _imported(self, name: str, globals: Any, locals: Any, fromlist: Any, level: int) -> Any:

@@ -17,7 +17,7 @@ _REACHING = {
     "decimal": {"DefaultContext", "getcontext", "setcontext"},
     "locale": {"setlocale"},
 }
-_WHY = "It would last for other steps, specs and configurations of this process."
+WHY_LASTS = "It would last for other steps, specs and configurations of this process."
 _HELP = {
     "calendar": "Make a calendar of your own: Calendar(firstweekday=6).",
     "decimal": "Compute with a context of your own: Context(prec=3).divide(a, b),\n"
@@ -52,7 +52,7 @@ def check_settings(source: Source) -> None:
 
 def _changed(source: Source, library: str, name: str, node: ast.AST) -> SpecError:
     said = f"{library}.{name} reaches a setting of Python's, which is not part of the state."
-    return SpecError("SW102", said, at=source.span(node), why=_WHY, help=_HELP[library])
+    return SpecError("SW102", said, at=source.span(node), why=WHY_LASTS, help=_HELP[library])
 
 
 @contextmanager
@@ -76,7 +76,7 @@ def keeping_settings(source: Source) -> Iterator[None]:
                     setattr(context, name, value)
     if changed:
         said = f"A module that {source.path} imports changes decimal's context."
-        raise SpecError("SW102", said, why=_WHY, help="Import it without that.")
+        raise SpecError("SW102", said, why=WHY_LASTS, help="Import it without that.")
 
 
 def _settings(context: decimal.Context) -> dict[str, object]:

@@ -60,14 +60,15 @@ _STDLIB.append(os.path.dirname(os.__file__))  # which may be an archive
 
 
 @contextmanager
-def searching(folder: str) -> Iterator[None]:
-    """Look for modules in a folder first, for a while."""
-    sys.path.insert(0, folder)
+def searching(*folders: str) -> Iterator[None]:
+    """Look for modules in some folders first, for a while."""
+    sys.path[:0] = folders
     try:
         yield
     finally:
-        with suppress(ValueError):  # the spec may have removed it
-            sys.path.remove(folder)
+        for folder in folders:
+            with suppress(ValueError):  # the spec may have removed it
+                sys.path.remove(folder)
 
 
 class _FromText(SourceFileLoader):

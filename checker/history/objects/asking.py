@@ -19,6 +19,7 @@ from statewalk.checker.history.objects.reading import from_records, read_operati
 from statewalk.checker.history.objects.spec import Object
 from statewalk.checker.library import entries, no_spec, spec_path
 from statewalk.checker.machine.files import write_text
+from statewalk.checker.machine.turns import in_turn
 from statewalk.dsl.errors import printable
 from statewalk.dsl.loader import load
 
@@ -66,6 +67,7 @@ class ObjectVerdict:
         write_text(Path(file), page, "Give another place with --html FILE.", named=True)
 
 
+@in_turn
 def check_operations(
     history: str | PathLike[str] | Iterable[Mapping[str, Any]],
     object: str,

@@ -1,0 +1,157 @@
+"""Specs of one process: what one does while it is loaded decides nothing of another."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from statewalk import check, compare, load
+from statewalk.dsl.errors import SpecError
+
+SPEC = """
+from statewalk import State, action, always
+
+class C(State):
+    n: int = 0
+
+    @action
+    def inc(self) -> None:
+        self.n = (self.n + 1) % 8
+
+c = C()
+
+@always
+def small() -> bool:
+    return c.n < limit()
+"""
+BESIDE = """
+import sys
+from pathlib import Path
+sys.path.insert(0, str(Path(__file__).parents[1] / "lib"))
+"""
+TRIED = "try:\n    from helper import limit\nexcept ImportError:\n    limit = lambda: 3\n"
+
+
+@pytest.fixture(autouse=True)
+def process() -> Iterator[None]:
+    path, modules = [*sys.path], {*sys.modules}
+    yield
+    sys.path[:] = path
+    for name in sys.modules.keys() - modules:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> tuple[str, str]:
+    """Two specs of one text, each with a library of its own, which fits the first alone."""
+    for name, limit in (("a", 8), ("b", 3)):
+        (tmp_path / name / "lib").mkdir(parents=True)
+        (tmp_path / name / "specs").mkdir()
+        spec = tmp_path / name / "specs" / "spec.py"
+        spec.write_text(BESIDE + "from helper import limit\n" + SPEC)
+        (tmp_path / name / "lib" / "helper.py").write_text(
+            "from inner.deep import LIMIT\ndef limit():\n    return LIMIT\n"
+        )
+        (tmp_path / name / "lib" / "inner").mkdir()  # a package without a text
+        (tmp_path / name / "lib" / "inner" / "deep.py").write_text(f"LIMIT = {limit}\n")
+    return str(tmp_path / "a/specs/spec.py"), str(tmp_path / "b/specs/spec.py")
+
+
+def test_a_library_of_the_same_name_is_its_own(two: tuple[str, str]) -> None:
+    found = [check(spec).verdict for spec in (*two, *two)]
+
+    assert ["holds", "violated", "holds", "violated"] == found
+    assert "small is violated" in str(compare(*two))
+
+
+def test_models_that_are_loaded_keep_theirs(two: tuple[str, str]) -> None:
+    models = [load(spec) for spec in two]
+
+    assert ["holds", "violated"] == [check(model).verdict for model in models]
+    assert ["violated", "holds"] == [check(model).verdict for model in models[::-1]]
+
+
+def test_a_place_to_look_for_modules_is_not_shared(two: tuple[str, str], tmp_path: Path) -> None:
+    alone = tmp_path / "b" / "specs" / "alone.py"
+    alone.write_text(TRIED + SPEC)
+
+    assert "violated" == check(alone).verdict
+    assert "holds" == check(two[0]).verdict
+    assert "violated" == check(alone).verdict
+
+
+def test_a_place_that_a_spec_added_is_looked_in_by_its_own_steps(
+    two: tuple[str, str], tmp_path: Path
+) -> None:
+    first = tmp_path / "a" / "specs" / "late.py"
+    first.write_text(BESIDE + SPEC.replace("return c.n", "from helper import limit; return c.n"))
+    model = load(first)
+    load(two[1])
+
+    assert "holds" == check(model).verdict
+
+
+def test_what_the_caller_added_stays(two: tuple[str, str], tmp_path: Path) -> None:
+    load(two[0])
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "helper.py").write_text("limit = lambda: 8\n")
+    sys.path.append(str(tmp_path / "mine"))
+    alone = tmp_path / "b" / "specs" / "alone.py"
+    alone.write_text(TRIED + SPEC)
+
+    assert "holds" == check(alone).verdict
+    assert "holds" == check(alone).verdict
+
+
+def test_a_module_of_the_caller_is_shared(tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "mine.py").write_text("LIMIT = 3\nlimit = lambda: LIMIT\n")
+    sys.path.append(str(tmp_path / "lib"))
+    import mine  # type: ignore[import-not-found]
+
+    mine.LIMIT = 8
+    (tmp_path / "specs").mkdir()
+    spec = tmp_path / "specs" / "spec.py"
+    spec.write_text("from mine import limit\n" + SPEC)
+
+    assert ["holds", "holds"] == [check(spec).verdict for _ in range(2)]
+
+
+def test_the_current_folder_is_put_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "limit.txt").write_text("8")
+    spec = tmp_path / "inner" / "spec.py"
+    spec.write_text(
+        "import os\nos.chdir(os.path.dirname(__file__))\nlimit = lambda: LIMIT\n"
+        "with open('limit.txt') as file:\n    LIMIT = int(file.read())\n" + SPEC
+    )
+    monkeypatch.chdir(tmp_path)
+
+    assert "holds" == check("inner/spec.py").verdict
+    assert str(tmp_path) == os.getcwd()
+    monkeypatch.chdir(tmp_path / "inner")
+    assert "holds" == check("spec.py").verdict
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["os.environ['LIMIT'] = '8'", "os.environ.setdefault('LIMIT', '8')", "del os.environ['HOME']",
+     "os.putenv('LIMIT', '8')", "import setting"],
+)  # fmt: skip
+def test_no_spec_changes_the_environment(
+    change: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "here")
+    (tmp_path / "setting.py").write_text("import os\nos.environ['LIMIT'] = '8'\n")
+    spec = tmp_path / "spec.py"
+    spec.write_text(f"import os\n{change}\nlimit = lambda: 8\n{SPEC}")
+
+    with pytest.raises(SpecError, match="changes a variable of the environment") as raised:
+        load(spec)
+
+    assert ("SW102", "here") == (raised.value.code, os.environ["HOME"])
+    assert "LIMIT" not in os.environ
