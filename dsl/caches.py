@@ -63,7 +63,9 @@ def stamp() -> str:
     """Return a digest of all sources of statewalk, wherever they are. Raises OSError."""
     digest = blake2b(digest_size=16)
     top = os.path.dirname(os.path.dirname(__file__))
-    for file in (file for name in ("dsl", "checker") for file in _sources(os.path.join(top, name))):
+    folders = (os.path.join(top, name) for name in ("dsl", "checker"))
+    own = sorted(os.path.join(top, name) for name in os.listdir(top) if name.endswith(".py"))
+    for file in (*own, *(file for folder in folders for file in _sources(folder))):
         with open(file, "rb") as stream:
             digest.update(blake2b(stream.read()).digest())
         digest.update(os.path.relpath(file, top).encode("utf-8", "surrogateescape"))
