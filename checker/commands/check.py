@@ -31,9 +31,9 @@ def add_parser(subparsers: Any) -> None:
         "check",
         help="search every reachable state of a spec",
         description="Search every reachable state of a spec; print verdicts with their evidence.",
-        epilog="Exit codes: 0 holds, or as the configuration expects (even if that is a "
-        "violation), 1 a property is violated and no expectation is declared, 2 mistake in the "
-        "spec or the command, 3 inconclusive, 4 expectation not met, 70 internal error.",
+        epilog="Exit codes: 0 holds, or as the configuration expects, 1 a violation without an "
+        "expectation, 2 mistake in the spec or the command, 3 inconclusive, 4 "
+        "expectation not met, 70 internal error.",
     )
     parser.add_argument("spec", metavar="SPEC", help="a .py or .fizz file, or a model by name")
     add_model_options(parser)
@@ -74,8 +74,8 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         choices=SLICES,
         default="off",
         dest="slices",
-        help="search groups of properties one by one, without the fields that neither steps nor "
-        "the group read (auto: where that makes a third of the states or fewer)",
+        help="search groups of properties one by one, without the fields that neither steps "
+        "nor the group read (auto: if that leaves at most a third of the states)",
     )
     group.add_argument(
         "--reduce",

@@ -35,10 +35,11 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "compare",
         help="compare variants of a spec, or two specs",
-        description="Say what a variant makes possible, what it forbids, and why: verdicts, "
-        "counterexamples of one tried on the other, behaviors and states that only one has.",
-        epilog="Exit codes: 0 compared, 2 mistake in a spec or the command, or a variant that the "
-        "spec does not allow, 3 something bounded an answer.",
+        description="Show what a variant makes possible, what it forbids, and why: verdicts, "
+        "counterexamples of one tried on the other, behaviors and states that only one "
+        "has.",
+        epilog="Exit codes: 0 compared, 2 mistake in a spec or the command, or a variant that "
+        "the spec does not allow, 3 a bound limited an answer.",
     )
     parser.add_argument("spec", metavar="SPEC", help="a .py or .fizz file, or a model by name")
     parser.add_argument("other", metavar="OTHER", nargs="?", help="what to compare it with")

@@ -18,8 +18,8 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "docs",
         help="read the documentation, or write it as pages",
-        description="Write all pages that came with statewalk (guides, models, the diary, errors, "
-        "decisions) as files for a browser, which load nothing. With a PAGE, print that one here.",
+        description="Write all pages that came with statewalk as files for a browser, which load "
+        "nothing. With a PAGE, print it here.",
     )
     parser.add_argument(
         "page", nargs="?", metavar="PAGE", help="such as language, or models/paimon"

@@ -28,8 +28,8 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "explain",
         help="explain an error or a warning",
-        description="Print the page of an error or warning: what it means, a spec that gets it and "
-        "one that does not. Without a code, list them all.",
+        description="Print the page of an error or warning, with a spec that gets it and one that "
+        "does not. Without a code, list them all.",
         epilog="Exit codes: 0, or 2 where there is no such code.",
     )
     parser.add_argument("code", metavar="CODE", nargs="?", help="such as SW208")

@@ -24,8 +24,9 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "explore",
         help="step through states in a browser",
-        description="Serve a page on this machine that goes through the states of a spec: what is "
-        "possible in each, what stops the rest. Nothing is searched beforehand. Ctrl-C ends it.",
+        description="Serve a page on this machine that walks through the states of a spec: the "
+        "enabled steps of each, and why others are disabled. Nothing is searched "
+        "beforehand. Ctrl-C ends it.",
     )
     add_source(parser)
     parser.add_argument("--port", type=int, default=0, metavar="N", help="the port (any free one)")

@@ -20,8 +20,8 @@ def add_parser(subparsers: Any) -> None:
         "profile",
         help="show what a search spends its time on",
         description="Search with the native engine and list, per action and property, how often "
-        "the spec had to be run and how long that took; per variable, its distinct values; per "
-        "field, how many times as many states there are as without it, and who reads it.",
+        "the spec had to be run, and the time; per variable, its distinct values; per "
+        "field, how many times it multiplies the states, and who reads it.",
         epilog="Exit codes: 0 the search came to its end, 2 mistake or an exception of the spec, 3 "
         "it was stopped before.",
     )

@@ -17,9 +17,9 @@ def add_parser(subparsers: Any) -> None:
         "prove",
         help="check whether an invariant is inductive",
         description="Check that the initial states satisfy an invariant, and that each step from a "
-        "state that satisfies it leads to another one. All states of the declared types are "
-        "candidates, reachable or not, or a sample where they are too many. "
-        "A counterexample is shown as a trace.",
+        "state that satisfies it leads to another one. All states of the declared types "
+        "are candidates, reachable or not, or a sample if they are too many. A "
+        "counterexample is a trace.",
         epilog="Exit codes: 0 inductive, 1 a counterexample to induction, 2 mistake, "
         "3 undecided: a sample, a constraint, a timeout.",
     )

@@ -29,9 +29,9 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "query",
         help="query a state graph in SQL",
-        description="Ask the graph that 'statewalk check SPEC --graph DIR' wrote: in SQL over the "
-        "tables states and transitions, or with a ready question. Predicates are SQL over the "
-        "columns of states. Without a question the columns are listed.",
+        description="Query the graph that 'statewalk check SPEC --graph DIR' wrote: in SQL over "
+        "the tables states and transitions, or by an option. Predicates are SQL over the "
+        "columns of states. Without a query the columns are listed.",
         epilog="Exit codes: 0 answered, 1 there is no such path, 2 mistake, 3 no answer in time.",
     )
     parser.add_argument("graph", metavar="DIR", help="the folder of the graph")

@@ -14,10 +14,10 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "repl",
         help="ask a state in Python, and go to others",
-        description="A Python prompt whose names are the spec's, bound to a state: the initial one "
-        "of a spec, the last one of a trace. next() lists the possible steps and takes one, "
-        "find(...) goes to a state where an expression is true, why(...) explains what is disabled "
-        "or false.",
+        description="A Python prompt with the names of a spec, bound to its initial state or to "
+        "the last state of a trace. next() lists the enabled steps and takes one, find(...) "
+        "goes to a state where an expression is true, why(...) explains what is "
+        "disabled or false.",
     )
     add_source(parser)
     parser.set_defaults(run=run)

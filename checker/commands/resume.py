@@ -16,9 +16,9 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "resume",
         help="continue an interrupted check",
-        description="Go on with a check that was begun with --out DIR and was interrupted or "
-        "killed. The result is that of a check in one go. A changed spec is refused, unless "
-        "nothing was saved yet: it begins anew then.",
+        description="Continue a check that was begun with --out DIR and was interrupted or killed. "
+        "The result is that of an uninterrupted check. A changed spec is refused, "
+        "unless nothing was saved yet: then it begins anew.",
     )
     parser.add_argument("folder", metavar="DIR", help="the folder of the run")
     parser.add_argument("--spec", metavar="SPEC", help="where the spec is, if it lies elsewhere")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class Run:
-    """A check: its result, evidence and traces. It has the fields of `Result` too.
+    """A check: its result, evidence and traces. It has the fields and methods of `Result`.
 
     It is true if ``statewalk check`` would exit with 0. ``traces`` has counterexamples and
     witnesses by property, ``shown`` returns the printed report, ``model`` is what was checked, if

@@ -35,6 +35,7 @@ ROOT = FOLDER.parents[1]
 PAGES = {"commands": "command-line.md", "api": "python.md", "words": "words.md"}
 _MARK = "<!-- generated: {} -->\n"
 Rows = dict[tuple[str, str], str]  # arguments with their help: the first command that has them
+_BARE = re.compile(r"\(function: |AbstractContextManager")  # decorators, blocks: the text says all
 _ALIASES = {"Auxiliary", "Constant", "Ephemeral", "Fairness", "Flow"}
 
 
@@ -146,7 +147,11 @@ def _entry(name: str, *, whole: bool = True) -> Iterator[str]:
     members = [*_members(found)] if isinstance(found, type | ModuleType) else []
     if not isinstance(found, type | ModuleType):
         called = (typing.get_overloads(found) or [found])[-1]
-        yield f"```text\n{name}{_signature(called)}\n```\n"
+        shown = f"{name}{_signature(called)}"
+        if "\n" in shown:
+            yield f"```text\n{shown}\n```\n"
+        elif not _BARE.search(shown):
+            yield f"`{shown}`\n"
     doc = inspect.getdoc(found) or ""
     yield f"{_plain(doc if whole else doc.partition(chr(10) * 2)[0])}\n"
     if dataclasses.is_dataclass(found):
@@ -160,7 +165,9 @@ def _entry(name: str, *, whole: bool = True) -> Iterator[str]:
 def _members(found: type | ModuleType) -> Iterator[str]:
     for name, member in vars(found).items():
         doc = inspect.getdoc(member) if callable(member) or hasattr(member, "__get__") else None
-        if name.startswith("_") or not doc or isinstance(member, type):
+        if name.startswith(("_", "with_")) or not doc or isinstance(member, type):
+            continue
+        if found is statewalk.Run and hasattr(statewalk.Result, name):  # the text says so
             continue
         if inspect.ismodule(found) and getattr(member, "__module__", "") != found.__name__:
             continue

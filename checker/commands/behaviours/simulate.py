@@ -29,9 +29,9 @@ def add_parser(subparsers: Any) -> None:
         help="walk through a spec at random",
         description="Take random steps, many times over. Finds violations fast in specs too large "
         "to check; never shows that there is none.",
-        epilog="Exit codes: 0 scenarios were written (--events, --pytest) and no violation "
-        "was met, 1 one was, 2 mistake or an exception of the spec, 3 none was met (which proves "
-        "nothing).",
+        epilog="Exit codes: 0 scenarios were written (--events, --pytest) without a violation, "
+        "1 a violation, 2 mistake or an exception of the spec, 3 no violation (which "
+        "proves nothing).",
     )
     parser.add_argument("spec", metavar="SPEC", help="a .py or .fizz file, or a model by name")
     add_settings(parser)

@@ -18,8 +18,8 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "completion",
         help="print completion for bash, zsh or fish",
-        description="Print a script for a shell: with it, Tab completes commands, options and the "
-        "values that these take.",
+        description="Print a script for a shell with which Tab completes commands, options and "
+        "their values.",
         epilog='bash: eval "$(statewalk completion bash)" in ~/.bashrc. zsh: the same with zsh '
         "in ~/.zshrc, after compinit. fish: statewalk completion fish > "
         "~/.config/fish/completions/statewalk.fish",

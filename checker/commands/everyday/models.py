@@ -20,9 +20,9 @@ def add_parser(subparsers: Any) -> None:
         "models",
         help="list or test the model library",
         usage="statewalk models [-h] [list | test] [NAME ...]",
-        description="List the models of the library; of those that are named, also constants and "
-        "configurations; of one, what it is about. With 'test', check every configuration against "
-        "what it expects.",
+        description="List the models of the library; of named ones, also constants and "
+        "configurations; of a single one, its description. With 'test', check every "
+        "configuration against its expectation.",
         epilog="Exit codes of test: 0 all as expected, 4 some not, 2 and 3 as of statewalk test.",
     )
     parser.add_argument(

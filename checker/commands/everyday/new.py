@@ -21,9 +21,9 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "new",
         help="create a folder with a first spec",
-        description="Make a folder with a spec that has a configuration that holds and one that is "
-        "violated, a .gitignore, a workflow for GitHub that runs statewalk test, and an AGENTS.md "
-        "that describes the language to coding assistants.",
+        description="Make a folder with a spec (one configuration holds, one is violated), a "
+        ".gitignore, a GitHub workflow that runs statewalk test, and an AGENTS.md that "
+        "describes the language.",
     )
     parser.add_argument("name", metavar="NAME", help="the folder; its last part names the spec")
     what = parser.add_mutually_exclusive_group()

@@ -16,10 +16,10 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "test",
         help="check every configuration against what it expects",
-        description="Check every configuration of every spec in the files and folders that are "
-        "named, or below this folder, several at a time. What was as expected, and is loaded from "
-        "the same texts, is not checked again, except in continuous integration. A configuration "
-        "without an expectation is expected to hold.",
+        description="Check every configuration of the specs in these files and folders, or below "
+        "this folder, several at a time. A configuration that was as expected is "
+        "checked again only if a file that it loads changed, or in continuous "
+        "integration. Without an expectation it has to hold.",
         epilog="Exit codes: 0 all as expected, 2 a spec or the command is wrong, 3 some were not "
         "searched to the end, 4 some not as expected.",
     )
@@ -57,7 +57,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--update",
         action="store_true",
-        help="where only numbers differ, show what a spec would have to expect, and write it "
+        help="if only counts differ, show the new expectations and write them into the spec "
         "(in a terminal, asks first)",
     )
     parser.add_argument(

@@ -20,8 +20,8 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "eval",
         help="evaluate expressions in each state of a trace",
-        description="Repeat a saved trace, and print the value of each expression in each of its "
-        "states. An expression is Python over the names of the spec's main module, or the name of "
+        description="Repeat a saved trace, and print the value of each expression in each state. "
+        "An expression is Python over the names of the spec's main module, or the name of "
         "a property.",
         epilog="Exit codes: 0 evaluated, 5 the trace does not happen any more, 2 mistake.",
     )

@@ -23,10 +23,10 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "export",
         help="convert a trace or a state graph for other tools",
-        description="Write a saved trace in the format of another tool, or draw the state graph of "
-        "a spec (a spec instead of a trace, --format dot or mermaid), who takes part (actors), the "
-        "state machine of a role (machine --by Client.state), or the spec's @picture of a state "
-        "(picture --at 3).",
+        description="Write a saved trace in the format of another tool. Of a spec, draw the state "
+        "graph (dot, mermaid), the roles and their messages (actors), a role as a state "
+        "machine (machine --by Client.state), or its @picture of a state (picture --at "
+        "3).",
         epilog=f"Formats: {listed}.",
     )
     parser.add_argument("source", metavar="TRACE", help="a *.trace.json file, or a spec or model")

@@ -64,8 +64,8 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         type=argument(_time_units),
         default=0.0,
         metavar="TIME",
-        help="how far clocks may differ, in the history's time unit: an end "
-        "orders a later begin only when it is more than this before it",
+        help="how far clocks may differ, in the history's time unit: an end precedes a begin "
+        "only if it is more than this before it",
     )
     check.add_argument("--json", metavar="FILE", help="write the result as JSON; - for output")
     check.add_argument("--svg", type=Path, metavar="FILE", help="draw the violation as lanes")
@@ -88,8 +88,8 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     check.add_argument(
         "--certain",
         action="store_true",
-        help="look only at what reads, sessions and times show: quick; a violation found is one, "
-        "otherwise nothing is decided (exit code 3)",
+        help="use only what reads, sessions and times show: quick; violations found are "
+        "real, otherwise nothing is decided (exit code 3)",
     )
     objects.add_options(check)
     several = check.add_argument_group("a folder of histories")

@@ -76,8 +76,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         type=argument(_milliseconds),
         default=0.0,
         metavar="MS",
-        help="how long the workloads rmw and bank wait between reading and writing, and how long "
-        "a lock is held",
+        help="wait of the workloads rmw and bank between reading and writing, and how long a "
+        "lock is held",
     )
     _add_object(parser)
     parser.set_defaults(run=run_collect)

@@ -38,14 +38,14 @@ def add_options(check: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--object",
         metavar="SPEC",
-        help="check that the history is linearizable: a spec whose actions are the operations, or "
-        "one of the library's objects, such as register, kv, queue, lock",
+        help="check that the history is linearizable: an object of the library, such as "
+        "register, kv, queue, lock, or a spec whose actions are the operations",
     )
     group.add_argument(
         "--order",
         choices=ORDERS,
         default=ORDERS[0],
-        help="which order counts: of real time (linearizable, the default) or of each client "
+        help="the order that counts: real time (linearizable, the default) or each client's "
         "(sequentially consistent)",
     )
     group.add_argument(
