@@ -27,10 +27,10 @@ from statewalk.dsl.binding import binding
 from statewalk.dsl.errors import SpecError
 from statewalk.dsl.files import MOST_OF_A_TEXT, absolute, opened, python_settings, read_text
 from statewalk.dsl.origins import ABSENT, NO_MODULE, REWRITTEN, UNLISTED, UNSEEN
+from statewalk.dsl.source.importing import MISSING
 from statewalk.dsl.source.modules import FILES, Loading
 from statewalk.dsl.source.settings import WHY_LASTS
 from statewalk.dsl.source.texts import (
-    MISSING,
     file_of,
     imported_modules,
     is_installed,

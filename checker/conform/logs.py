@@ -6,12 +6,15 @@ import importlib.util
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from statewalk.checker.conform.events import TORN, Event, Reader, read_events
 from statewalk.checker.conform.order import Order, order_of
 from statewalk.dsl.errors import RunError, did_you_mean
+from statewalk.dsl.source.importing import from_texts, of_text
+from statewalk.dsl.source.texts import searching
 
 _MAP = "Write --map FILE:FUNCTION: a Python file of yours, and a function in it that takes a line."
 _NOTHING = (
@@ -55,19 +58,36 @@ def reader_of(text: str) -> Reader:
     file, _, name = text.rpartition(":")
     if not file or not name:
         raise RunError("SW393", f"--map {text} does not name a file and a function.", help=_MAP)
-    module_spec = importlib.util.spec_from_file_location("statewalk_log_map", file)
-    if module_spec is None or module_spec.loader is None or not Path(file).is_file():
+    found = importlib.util.spec_from_file_location("statewalk_log_map", file)
+    if found is None or found.loader is None or not Path(file).is_file():
         raise RunError("SW393", f"--map {text}: there is no Python file {file}.", help=_MAP)
-    module = importlib.util.module_from_spec(module_spec)
-    sys.modules[module_spec.name] = module
-    sys.path.insert(0, str(Path(file).resolve().parent))
+    with _importing(file):
+        reader = _function(text, file, name, of_text(found))
+
+    def read(line: str) -> Any:
+        with _importing(file):  # also in the function
+            return reader(line)
+
+    return read
+
+
+@contextmanager
+def _importing(file: str) -> Iterator[None]:
+    """Import what lies beside a file, for a while, from its text."""
+    with searching(str(Path(file).resolve().parent)), from_texts():
+        yield
+
+
+def _function(text: str, file: str, name: str, how: ModuleSpec) -> Reader:
+    """Run a file; return a function of it. Raises RunError[SW393]."""
+    assert how.loader is not None
+    module = importlib.util.module_from_spec(how)
+    sys.modules[how.name] = module
     try:
-        module_spec.loader.exec_module(module)
+        how.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         why = f"{type(error).__name__}: {error}"
         raise RunError("SW393", f"--map {text}: {file} raised {why}", help=_MAP) from error
-    finally:
-        del sys.path[0]
     found = getattr(module, name, None)
     if not callable(found):
         known = [n for n, value in vars(module).items() if callable(value)]

@@ -26,6 +26,7 @@ from statewalk.dsl.annotations import copy_annotations, why_quoted
 from statewalk.dsl.declared import Declared, declaring
 from statewalk.dsl.errors import Span, SpecError, StatewalkError, place_of, raised
 from statewalk.dsl.source.apart import again, apart, of_authors
+from statewalk.dsl.source.importing import from_texts
 from statewalk.dsl.source.nodes import WITH_ASSERTIONS, copied, walk
 from statewalk.dsl.source.set_order import settled, with_ordered_builtins, with_ordered_sets
 from statewalk.dsl.source.settings import check_settings, keeping_settings
@@ -34,7 +35,6 @@ from statewalk.dsl.source.texts import (
     Source,
     check_hidden_types,
     file_of,
-    from_texts,
     is_ours,
     is_pythons,
     is_spec_module,

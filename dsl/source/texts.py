@@ -13,7 +13,7 @@ import os
 import sys
 import sysconfig
 import tokenize
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -23,10 +23,8 @@ from importlib.machinery import (
     FrozenImporter,
     ModuleSpec,
     PathFinder,
-    SourceFileLoader,
 )
 from pathlib import Path
-from types import CodeType
 from typing import Any
 
 from statewalk.dsl import files
@@ -69,46 +67,6 @@ def searching(*folders: str) -> Iterator[None]:
         for folder in folders:
             with suppress(ValueError):  # the spec may have removed it
                 sys.path.remove(folder)
-
-
-class _FromText(SourceFileLoader):
-    """The loader of an author's module: its text is compiled, whatever was compiled before.
-
-    Python takes a text of equal length and time for the one that it compiled, and we name the
-    digest of the text.
-    """
-
-    def get_code(self, fullname: str) -> CodeType:
-        return self.source_to_code(self.get_data(self.path), self.path)
-
-
-class _AuthorsFinder:
-    """The finder of modules that are not installed."""
-
-    @staticmethod
-    def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Find a module as Python does."""
-        found = PathFinder.find_spec(name, path, target)
-        if found is None:
-            for note in MISSING:
-                note(name)
-        elif type(found.loader) is SourceFileLoader and not is_installed(found.loader.path):
-            found.loader = _FromText(found.loader.name, found.loader.path)
-        return found
-
-
-MISSING: list[Callable[[str], None]] = []  # asked with the name of a module that is not found
-
-
-@contextmanager
-def from_texts() -> Iterator[None]:
-    """Import modules that are not installed from their texts, for a while."""
-    at = sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else len(sys.meta_path)
-    sys.meta_path.insert(at, _AuthorsFinder)
-    try:
-        yield
-    finally:
-        sys.meta_path.remove(_AuthorsFinder)
 
 
 def place_in_packages(path: Path) -> tuple[str, str]:

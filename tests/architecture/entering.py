@@ -38,7 +38,8 @@ ENTERS: dict[str, str] = {
         "states traces verdict"
     ),
     "checker/conform": (
-        "Model dsl/state dsl/values dsl/words contract engines machine states traces verdict"
+        "Model dsl/source dsl/state dsl/values dsl/words contract engines machine states traces "
+        "verdict"
     ),
     "checker/contract": "Model dsl/words machine",
     "checker/diary": "dsl/errors dsl/files library machine page traces",
