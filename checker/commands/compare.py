@@ -44,9 +44,8 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("spec", metavar="SPEC", help="a .py or .fizz file, or a model by name")
     parser.add_argument("other", metavar="OTHER", nargs="?", help="what to compare it with")
     parser.add_argument(
-        "--vary", metavar="NAME=A,B", help="compare the spec with itself: the first value of a "
-        "constant is the base, the others are compared with it",
-    )  # fmt: skip
+        "--vary", metavar="NAME=A,B", help="compare the spec with itself; the base has A"
+    )
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", dest="settings",
         help="give a constant a value, on all sides that have it",
@@ -55,13 +54,16 @@ def add_parser(subparsers: Any) -> None:
         "--config", metavar="NAME", help="begin with the constants of a configuration, on all sides"
     )
     parser.add_argument(
-        "--view", metavar="NAMES", help="what counts of a state: fields (Client.state) and roles, "
-        "with commas (all fields of equal names that are not Auxiliary)",
-    )  # fmt: skip
+        "--view",
+        metavar="NAMES",
+        help="fields (Client.state) and roles to compare, with commas (all fields of "
+        "equal names that are not Auxiliary)",
+    )
     parser.add_argument(
-        "--map", metavar="FILE:FUNCTION", help="what a state of OTHER is in SPEC: a function in a "
-        "spec that imports OTHER, which gives values by field",
-    )  # fmt: skip
+        "--map",
+        metavar="FILE:FUNCTION",
+        help="a function of a spec that imports OTHER: maps its state to values by field of SPEC",
+    )
     parser.add_argument("--no-liveness", action="store_true", help="leave liveness out")
     number, seconds = argument(read_count), argument(read_seconds)
     parser.add_argument("--max-depth", type=number, metavar="N", help="stop after N levels")

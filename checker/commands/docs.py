@@ -26,9 +26,10 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--out", metavar="SITE", default=_SITE, help="where pages go (%(default)s)")
     parser.add_argument(
-        "--runnable", metavar="PYODIDE", help="the folder of Pyodide: pages of the diary run in "
-        "the reader's browser, and there is a playground",
-    )  # fmt: skip
+        "--runnable",
+        metavar="PYODIDE",
+        help="the folder of Pyodide: pages of the diary run in the browser, beside a playground",
+    )
     parser.add_argument("--open", action="store_true", help="open them in a browser")
     parser.set_defaults(run=run)
 

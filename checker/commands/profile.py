@@ -22,8 +22,7 @@ def add_parser(subparsers: Any) -> None:
         description="Search with the native engine and list, per action and property, how often "
         "the spec had to be run, and the time; per variable, its distinct values; per "
         "field, how many times it multiplies the states, and who reads it.",
-        epilog="Exit codes: 0 the search came to its end, 2 mistake or an exception of the spec, 3 "
-        "it was stopped before.",
+        epilog="Exit codes: 0 exhaustive, 2 mistake or an exception of the spec, 3 stopped before.",
     )
     parser.add_argument("spec", metavar="SPEC", help="a .py or .fizz file, or a model by name")
     add_settings(parser)

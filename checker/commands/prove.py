@@ -43,7 +43,7 @@ def add_parser(subparsers: Any) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--max-states", type=argument(read_count), default=1_000_000, metavar="N",
-        help="the most states to enumerate; where there are more, a sample follows (1000000)",
+        help="enumerate at most N states, else draw a sample (1000000)",
     )  # fmt: skip
     parser.add_argument(
         "--samples", type=argument(read_count), default=100_000, metavar="N",

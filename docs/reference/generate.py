@@ -36,6 +36,7 @@ PAGES = {"commands": "command-line.md", "api": "python.md", "words": "words.md"}
 _MARK = "<!-- generated: {} -->\n"
 Rows = dict[tuple[str, str], str]  # arguments with their help: the first command that has them
 _BARE = re.compile(r"\(function: |AbstractContextManager")  # decorators, blocks: the text says all
+_ELSEWHERE = {"diary": "{}: see [the diary](../diary/README.md) or `--help`."}
 _ALIASES = {"Auxiliary", "Constant", "Ephemeral", "Fairness", "Flow"}
 
 
@@ -70,6 +71,10 @@ def _command(name: str, parser: argparse.ArgumentParser, known: Rows) -> Iterato
         yield ""
     if parser.epilog and "\n  " not in parser.epilog:  # lists of values: `--help` has them
         yield f"{_cell(parser.epilog)}\n"
+    if name in _ELSEWHERE:
+        listed = ", ".join(f"`{one}`" for one in inner)
+        yield f"Its commands are {_ELSEWHERE[name].format(listed)}\n"
+        return
     for one, of in inner.items():
         yield from _command(f"{name} {one}", of, known)
 
@@ -154,9 +159,11 @@ def _entry(name: str, *, whole: bool = True) -> Iterator[str]:
             yield f"`{shown}`\n"
     doc = inspect.getdoc(found) or ""
     yield f"{_plain(doc if whole else doc.partition(chr(10) * 2)[0])}\n"
+    if dataclasses.is_dataclass(found) and not whole:
+        return  # made by other words, and not read by specs
     if dataclasses.is_dataclass(found):
-        kinds = [(one.name, str(one.type)) for one in dataclasses.fields(found)]
-        yield f"Fields: {', '.join(f'`{n}: {k}`' for n, k in kinds if 'Callable' not in k)}.\n"
+        shown = [one.name for one in dataclasses.fields(found) if "Callable" not in str(one.type)]
+        yield f"Fields: {', '.join(f'`{one}`' for one in shown)}.\n"
     if members:
         yield from members
         yield ""
@@ -168,6 +175,8 @@ def _members(found: type | ModuleType) -> Iterator[str]:
         if name.startswith(("_", "with_")) or not doc or isinstance(member, type):
             continue
         if found is statewalk.Run and hasattr(statewalk.Result, name):  # the text says so
+            continue
+        if name == "explore":  # for notebooks: how-to/explore.md
             continue
         if inspect.ismodule(found) and getattr(member, "__module__", "") != found.__name__:
             continue

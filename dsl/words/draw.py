@@ -40,16 +40,12 @@ class Part:
 
 
 def box(*content: object, title: object = ..., color: object = ..., strong: bool = False) -> Part:
-    """Return a box with values and parts below each other.
-
-    Equal values of ``color`` give equal colors; "red" and the other names in `COLORS` are
-    themselves.
-    """
+    """Return a box with values and parts below each other."""
     return Part("box", _kept(content), _value(title), _value(color), strong)
 
 
 def token(value: object = "", *, color: object = ..., strong: bool = False) -> Part:
-    """Return a round spot with a value in it, in the color of that value or of ``color``."""
+    """Return a round spot with a value in it."""
     return Part(
         "token", _kept([value]), color=_value(value if color is ... else color), strong=strong
     )

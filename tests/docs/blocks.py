@@ -333,7 +333,6 @@ NOT_RUN = {
     "docs/reference/fizz.md": {
         "statewalk check kafka_transactions.fizz": "the reader's own file",
         "statewalk convert kafka_transactions.fizz": "the reader's own file",
-        "# check [": _FORM,
     },
     "docs/how-to/objects.md": {
         "dequeue() →": "compared in tests/checker/history/objects/test_command.py",

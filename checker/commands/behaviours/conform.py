@@ -33,8 +33,8 @@ def add_parser(subparsers: Any) -> None:
         "conform",
         help="check logs of a system against its spec",
         description="Ask whether the event log of a running system is a behavior of a spec.",
-        epilog="Exit codes: 0 it conforms, 1 it does not or an invariant is violated on the way, "
-        "2 mistake, 3 not decided within the bounds.",
+        epilog="Exit codes: 0 it conforms, 1 it does not, or violates an invariant, 2 "
+        "mistake, 3 undecided within the bounds.",
     )
     parser.add_argument("spec", metavar="SPEC", help="a .py or .fizz file, or a model by name")
     parser.add_argument(
@@ -66,11 +66,11 @@ def add_parser(subparsers: Any) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--depth-first", action="store_true",
-        help="look for one behavior first, depth first; for all only where it finds none",
+        help="look for one behavior first, depth first",
     )  # fmt: skip
     parser.add_argument(
         "--timeout", type=argument(read_seconds), metavar="TIME",
-        help="of each run: what was not followed by then is undecided",
+        help="of each run: it is undecided then",
     )  # fmt: skip
     parser.add_argument(
         "--full", action="store_true", help="show the states before what is refused whole"

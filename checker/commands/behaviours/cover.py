@@ -22,10 +22,10 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "cover",
         help="generate test scenarios from a spec",
-        description="Make scenarios (events, and what is to be seen after each) that together take "
-        "every action and reach every witness of a spec.",
-        epilog="Exit codes: 0 they do, 1 something can never be met, 2 mistake, 3 something was "
-        "not met within the bounds.",
+        description="Make scenarios (events, and observations after each) that together "
+        "take every action and reach every witness of a spec.",
+        epilog="Exit codes: 0 covered, 1 something is unreachable, 2 mistake, 3 "
+        "something was not reached within the bounds.",
     )
     parser.add_argument("spec", metavar="SPEC", help="a .py or .fizz file, or a model by name")
     add_settings(parser)

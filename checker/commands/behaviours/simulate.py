@@ -27,8 +27,8 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "simulate",
         help="walk through a spec at random",
-        description="Take random steps, many times over. Finds violations fast in specs too large "
-        "to check; never shows that there is none.",
+        description="Take random walks. Finds violations fast in specs too large to check; "
+        "never shows that there is none.",
         epilog="Exit codes: 0 scenarios were written (--events, --pytest) without a violation, "
         "1 a violation, 2 mistake or an exception of the spec, 3 no violation (which "
         "proves nothing).",

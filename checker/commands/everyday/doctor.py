@@ -41,7 +41,7 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "doctor",
         help="check this machine; compile kernels ahead",
-        description="List what statewalk needs or can use and this machine has, try the engine, "
+        description="List what this machine has of what statewalk can use, try the engine, "
         "and print how to add what is missing. Only caches are written.",
         epilog="Exit codes: 0 all that is needed works, 2 something does not.",
     )

@@ -20,8 +20,8 @@ def add_parser(subparsers: Any) -> None:
         "this folder, several at a time. A configuration that was as expected is "
         "checked again only if a file that it loads changed, or in continuous "
         "integration. Without an expectation it has to hold.",
-        epilog="Exit codes: 0 all as expected, 2 a spec or the command is wrong, 3 some were not "
-        "searched to the end, 4 some not as expected.",
+        epilog="Exit codes: 0 all as expected, 2 a spec or the command is wrong, 3 "
+        "some inconclusive, 4 some not as expected.",
     )
     parser.add_argument(
         "paths", nargs="*", metavar="PATH", help="specs, folders of them, models by name"

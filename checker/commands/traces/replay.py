@@ -14,8 +14,8 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "replay",
         help="repeat a trace, or report where it no longer applies",
-        description="Repeat a saved trace step by step. Either it happens again, or the step that "
-        "differs is named, with the reason.",
+        description="Repeat a saved trace step by step, or name the step that differs, with "
+        "the reason.",
         epilog="Exit codes: 0 reproduced, 5 diverged, 2 mistake (no trace, another spec).",
     )
     parser.add_argument(

@@ -30,7 +30,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         "--spec", metavar="SPEC",
-        help="with --html: also repeat the trace on this spec, and draw what else was possible",
+        help="with --html: also repeat the trace on this spec, and draw alternatives",
     )  # fmt: skip
     parser.set_defaults(run=run)
 

@@ -82,8 +82,7 @@ def _add_check(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     )
     _add_timeout(
         check,
-        ", reading included, with exit code 3; in a folder: on reading a file, on each level, "
-        "and on explaining it",
+        " with exit code 3; in a folder: for each file, level and explanation",
     )
     check.add_argument(
         "--certain",
@@ -106,7 +105,7 @@ def _add_convert(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     convert.add_argument("--to", choices=WRITTEN, default="jsonl", help="its format (jsonl)")
     _add_format(convert, *OF_OBJECTS)
     objects.add_conversion(convert)
-    _add_timeout(convert, " of reading FILE, with exit code 3; then nothing is written")
+    _add_timeout(convert, " with exit code 3, and write nothing")
     convert.set_defaults(run=run_convert)
 
 

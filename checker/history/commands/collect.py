@@ -37,8 +37,8 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         "collect",
         help="run a workload against a database and record its history",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Concurrent sessions run transactions against a database; what they asked and "
-        "were told\nis appended to OUT. Tables called statewalk_* are made anew.",
+        description="Run transactions in concurrent sessions against a database and append "
+        "requests and answers to OUT. Tables called statewalk_* are made anew.",
         epilog="workloads:\n"
         + "\n".join(f"  {name:<14}{text}" for name, (text, _) in WORKLOADS.items())
         + "\n\nisolation levels (the first is the default):\n"
@@ -87,15 +87,15 @@ def _add_object(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--object",
         choices=tuple(PLANS),
-        help="requests to one object instead of transactions: kv on a database or Redis "
-        "(redis://HOST:PORT), lock on PostgreSQL or Redis, lease on Redis",
+        help="requests to one object instead of transactions: kv on a database or "
+        "Redis (redis://HOST:PORT), lock on PostgreSQL or Redis, lease on Redis",
     )
     parser.add_argument(
         "--kill",
         type=argument(read_count),
         default=0,
         metavar="N",
-        help="clients of an object to kill on the way: their last requests are of unknown outcome",
+        help="clients of an object to kill: their last requests have unknown outcomes",
     )
     parser.add_argument(
         "--lease", type=argument(read_count), default=0, metavar="MS",

@@ -33,8 +33,9 @@ def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser(
         "from-trace",
         help="write what the clients of a store saw in a trace as a recorded history",
-        description="Repeat a trace on its spec, and write what its function recorded_history says "
-        "at the end, as JSON Lines. Times are positions in the order of all events.",
+        description="Repeat a trace on its spec, and write what its recorded_history "
+        "returns at the end, as JSON Lines. Times are positions in the order of "
+        "events.",
         epilog="Exit codes: 0 written, 5 the trace does not happen on this spec, 2 mistake.",
     )
     parser.add_argument("trace", metavar="TRACE", help="a *.trace.json file of a run folder")
