@@ -36,7 +36,7 @@ PAGES = {"commands": "command-line.md", "api": "python.md", "words": "words.md"}
 _MARK = "<!-- generated: {} -->\n"
 Rows = dict[tuple[str, str], str]  # arguments with their help: the first command that has them
 _BARE = re.compile(r"\(function: |AbstractContextManager")  # decorators, blocks: the text says all
-_ELSEWHERE = {"diary": "{}: see [the diary](../diary/README.md) or `--help`."}
+_ELSEWHERE = {"diary": "{}: see [the diary](../diary/README.md)."}
 _ALIASES = {"Auxiliary", "Constant", "Ephemeral", "Fairness", "Flow"}
 
 
