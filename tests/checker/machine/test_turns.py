@@ -31,7 +31,7 @@ SPECS = [(1, 60, 60), (2, 80, 79), (1, 90, 90), (3, 90, 80)]
 
 @pytest.mark.parametrize("loaded", [True, False])
 def test_calls_in_several_threads_find_what_each_finds_alone(loaded: bool, tmp_path: Path) -> None:
-    files = []
+    files: list[Path] = []
     for step, size, limit in SPECS:
         file = tmp_path / f"spec{len(files)}.py"
         file.write_text(SPEC.format(step=step, size=size, limit=limit))
