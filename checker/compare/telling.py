@@ -195,7 +195,7 @@ def outcome_of(crossing: Crossing, other: Side, names: Sequence[str] = ()) -> It
         broken = crossing.broken
         verb = "is" if len(broken) == 1 else "are"
         kind = "invariant" if trace.of_kind.liveness else "property"
-        false = f"{', '.join(broken)} {verb} false" if broken else f"no {kind} is false"
+        false = f"{', '.join(broken)} {verb} violated" if broken else f"no {kind} is violated"
         known = broken or (crossing.differs and crossing.differs[0] == trace.length)
         yield f"All steps of the trace are enabled with {other.name} too."
         of = f" of the {crossing.most} paths followed" if crossing.most and not broken else ""

@@ -39,7 +39,7 @@ def lines(history: History, found: Explanation) -> Sequence[str]:
         rule = f" (rule {reason.rule}: {RULES[reason.rule]})" if reason.rule else ""
         out.append(
             f"  {history.name(reason.before)} before {history.name(reason.after)} on "
-            f"{reason.key}{rule}, because the other order closes"
+            f"{reason.key}{rule}, because the other order closes this cycle:"
         )
         out += [f"    {line}" for line in reason.lines]
     return out

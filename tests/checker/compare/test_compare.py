@@ -100,7 +100,7 @@ def test_a_step_with_one_way_to_take_it_is_taken_so_and_said(tmp_path: Path) -> 
     assert ((2, "letter=Letter(stamp=1)"),) == crossing.otherwise
     assert ["Box#0.seen"] == [change.place for change in crossing.ends]
     assert "takes step 2 with other choices: letter=Letter(stamp=1)." in text
-    assert "no property is false.\n\nThe last state differs: Box#0.seen is 1, not 0.\n" in text
+    assert "no property is violated.\n\nThe last state differs: Box#0.seen is 1, not 0.\n" in text
 
 
 def test_a_defect_that_is_possible_on_the_other_side_too(tmp_path: Path) -> None:
