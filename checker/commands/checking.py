@@ -112,7 +112,7 @@ def one_check(
                 elif checkpoint.is_dir():  # first: nobody is to resume it as what is asked now
                     begin_anew(str(checkpoint))
                 unsaved = remember(Path(out), spec, constants, options)
-                if unsaved is None:
+                if unsaved is None and options.slices == "off":  # nobody could resume slices
                     options = replace(options, checkpoint=str(checkpoint))
             try:
                 run, problem = checked(model, options, folder, asked, unsaved)

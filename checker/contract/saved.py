@@ -13,7 +13,12 @@ from statewalk.dsl.files import is_own_file
 MANIFEST, BEFORE = "manifest.json", "manifest.before.json"
 COLUMN = ".column"  # the end of the names of the files of a search that does not fit in memory
 LINKS = f"links{COLUMN}"
-_NAMES = re.compile(r"(level|frontier|values)-\d{4,}\.npz|([a-z]+-\d{6,}\.[a-z]+|links)\.column")
+OF_SPARK = re.compile(  # `file_name` of its tasks, also while it is written, and values
+    r"\.?(level|rows|seen|early|aside|missed|sent)-\d{5,}-[0-9a-f]{8}-.*|values-\d{4,}\.npz"
+)
+_NAMES = re.compile(
+    r"(level|frontier|values)-\d{4,}\.npz|([a-z]+-\d{6,}\.[a-z]+|links)\.column|" + OF_SPARK.pattern
+)
 _BEGINNING = re.compile(rb"[0-9a-f]{8} \{")  # of a manifest: its checksum
 
 

@@ -14,7 +14,6 @@ them: what a task of a dead driver still writes cannot be mistaken for anything.
 from __future__ import annotations
 
 import os
-import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
@@ -23,7 +22,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from statewalk.checker.contract.saved import MANIFEST, remove_manifest
+from statewalk.checker.contract.saved import MANIFEST, OF_SPARK, remove_manifest
 from statewalk.checker.native.checkpoints import Manifest, Writer, totals_of
 from statewalk.checker.native.checkpoints_read import check_totals
 from statewalk.checker.native.kernels.arrays import Array
@@ -47,9 +46,6 @@ if TYPE_CHECKING:
 
 
 FORMAT = 6
-_OURS = re.compile(  # `file_name` of tasks, also while it is written, and values
-    r"\.?(level|rows|seen|early|aside|missed|sent)-\d{5,}-[0-9a-f]{8}-.*|values-\d{4,}\.npz"
-)
 
 
 @dataclass(frozen=True)
@@ -110,7 +106,7 @@ class Committer(Writer):
     def clear(self, keep: set[str]) -> None:
         """Remove our files, but for some."""
         for file in os.scandir(self.folder):
-            if file.name not in keep and _OURS.fullmatch(file.name):
+            if file.name not in keep and OF_SPARK.fullmatch(file.name):
                 Path(file.path).unlink(missing_ok=True)
 
 
