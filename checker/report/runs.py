@@ -29,6 +29,7 @@ _WRITTEN = {  # what tells these files from others of the same name
     RESULT: {"schema", "spec", "verdict", "properties"},
     EVIDENCE: {"spec", "sources", "options", "traces"},
     REQUEST: {"schema", "spec", "options"},
+    SUFFIX: {"format", "spec", "property", "steps"},
 }
 
 
@@ -48,6 +49,8 @@ class RunFolder:
         names = file_names(run.traces)
         write_text(self.path / EVIDENCE, _dump({**evidence_of(run), "traces": [*names.values()]}))
         for name, file in names.items():
+            if is_own_file(self.path / file):
+                _own(self.path / file)
             save_trace(run.traces[name], self.path / file)
         run = run.with_files(str(self.path), {n: str(self.path / f) for n, f in names.items()})
         write_text(self.path / RESULT, run.to_json() + "\n")
@@ -91,7 +94,7 @@ def _own(file: Path) -> dict[str, Any]:
     """Return the content of a file of a run. Raises RunError[SW403] where no run wrote it."""
     with suppress(OSError, ValueError, RecursionError):
         found = decoded(read_text(file))
-        if isinstance(found, dict) and found.keys() >= _WRITTEN[file.name]:
+        if isinstance(found, dict) and found.keys() >= _WRITTEN.get(file.name, _WRITTEN[SUFFIX]):
             return found
     raise RunError(
         "SW403", f"{file} is there already, and no run wrote it.",
