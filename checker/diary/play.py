@@ -2,7 +2,7 @@
 
 A folder is made that holds what is pinned beside every entry; the entry's own folder is where its
 commands run, those of the others are ``../NN``. What a command prints takes the place of what
-stands below it, save where only times differ.
+stands below it, save where only times differ; a string of a spec is no time.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ Execute = Callable[[list[str], Path], str]
 
 _SECONDS = 300  # that a command may take
 _TIMES = re.compile(r"(\d+ h )?(\d+ min )?\d+(\.\d+)? (s|ms)\b|[\d,.]+k?/s\b")
+_STRINGS = re.compile(r"(?<!\w)(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")(?!\w)")
 _PLACES = re.compile(r"(\bmodels/\S+\.py):\d+")  # in the library, where lines may move
 _LAST = re.compile(r" · levels \S+$")  # goes to the next line where a time is long
 _PROGRESS = re.compile(r"^\d\d:\d\d:\d\d .*\n", re.MULTILINE)
@@ -321,12 +322,23 @@ def _alike(lines: Sequence[str], others: Sequence[str]) -> list[str]:
 
 
 def _normal(line: str) -> str:
-    return _PLACES.sub(r"\1", _TIMES.sub("#", line))
+    return _untimed(_quoted(line))
+
+
+def _untimed(text: str) -> str:
+    return _PLACES.sub(r"\1", _TIMES.sub("#", text))
+
+
+def _quoted(line: str) -> str:
+    """Return a line where strings hold nothing that looks like a time: they are values of a
+    spec.
+    """
+    return _STRINGS.sub(lambda found: found[0].replace(" ", "\0").replace("/s", "/\0s"), line)
 
 
 def _squeezed(lines: Iterable[str]) -> str:
     """Without what differs from run to run, and where lines end on account of it."""
-    return " ".join(_normal(" ".join(lines)).replace(" · ", " ").split())
+    return " ".join(_untimed(" ".join(map(_quoted, lines))).replace(" · ", " ").split())
 
 
 _HUNK = re.compile(r"^@@ -(\d+)(,0\b)?.*\n", re.MULTILINE)

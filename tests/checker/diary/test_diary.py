@@ -65,6 +65,21 @@ def test_another_number_is_a_difference_and_other_lines_stay(tmp_path: Path) -> 
     assert ["a 1 s", "b"] == kept(["a 1 s", "c"], ["a 2 s", "b"])
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["  ~ C.wait  '1 s' → '{} s'", "  ~ C.rates  ('at most {}k/s',)",
+     "  ~ C.d  {{'a': \"it's {} ms\"}}",
+     '  event  {{"after": {{"wait": "{} s"}}}}', "~ C's '1 s' → '{} s', the nodes' time 1 s"],
+)  # fmt: skip
+def test_a_string_of_a_spec_is_no_time(line: str) -> None:
+    assert [line.format(3)] == kept([line.format(2)], [line.format(3)])
+
+
+def test_a_time_beside_a_string_of_a_spec_is_one() -> None:
+    line = "  it doesn't end with 'a b' in {} s, as the nodes' logs don't"
+    assert [line.format(2)] == kept([line.format(2)], [line.format(3)])
+
+
 def test_what_a_longer_time_moves_to_the_next_line_is_no_difference() -> None:
     told = ["HOLDS", "  searched 3 states · 1.20 s · levels ▂▃", "  run 1"]
     slow = ["HOLDS", "  searched 3 states · 1 min 20 s", "           levels ▂▃", "  run 1"]
