@@ -38,7 +38,7 @@ from statewalk.checker.verdict.evidence import Evidence, Notice
 from statewalk.checker.verdict.judge import Checked, expectation
 from statewalk.checker.verdict.run import Result, Run, RunVerdict
 from statewalk.dsl.declared import Expectation
-from statewalk.dsl.errors import RunError, did_you_mean
+from statewalk.dsl.errors import RunError, did_you_mean, quote
 from statewalk.dsl.loader import constant_types, read_spec
 from statewalk.dsl.loader import load as load_spec
 from statewalk.dsl.model import Model
@@ -195,6 +195,7 @@ def search(
     scratch: str | None = None,
 ) -> Run:
     """Check a model that is loaded; ``scratch`` as in `SearchOptions`."""
+    quote(model.texts)
     judge.check_names(model, options.properties)
     asked = replace(search_options(model, options, on_progress, interrupted), scratch=scratch)
     refuse(model, options, asked)

@@ -70,6 +70,11 @@ def text_of(path: str) -> str:
         return ""
 
 
+def quote(texts: Mapping[str, str]) -> None:
+    """Quote files of a model as it was loaded from them: others may have been loaded since."""
+    LOADED.update({absolute(path): text for path, text in texts.items()})
+
+
 def source_lines(text: str) -> list[str]:
     """Return the lines of a text as parsers count them: ``splitlines`` also breaks at form
     feeds.

@@ -36,6 +36,7 @@ from statewalk.dsl.errors import (
     did_you_mean,
     place_of,
     raised,
+    text_of,
 )
 from statewalk.dsl.flows.run import Flows
 from statewalk.dsl.inputs import Reading
@@ -189,6 +190,7 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
         if not any(f.marked("action") for f in tree.functions):
             raise _without_action(path, model.dialect)
     model.outside, model.pictures = _outside(loading), tuple(make_pictures(tree))
+    model.texts = {file: text_of(file) for file in model.sources}
     return model
 
 

@@ -183,9 +183,9 @@ class Model:
     ``fresh_values``: steps
     take the first symmetric value that nothing mentions. ``first_unused`` is a domain whose values
     are offered by that rule. ``counted_by`` says of values with numbers what of these counts.
-    ``sources`` maps each file of the spec to
-    the hash of its text, ``inputs`` what else it was loaded from: other files to their hashes,
-    installed packages to their versions. ``functions`` are those of the main module by name.
+    ``sources`` maps each file of the spec to the hash of its text, ``texts`` to what is quoted of
+    it, ``inputs`` what else it was loaded from: other files to their hashes, installed packages to
+    their versions. ``functions`` are those of the main module by name.
     ``no_liveness`` says why liveness properties are not to be checked. ``mutants`` says of each
     that the spec has what it does wrong. ``tree`` is
     the syntax tree with the effects of its functions, where they may be translated further.
@@ -208,6 +208,7 @@ class Model:
     configurations: tuple[Configuration, ...] = ()
     mutants: Mapping[str, str] = field(default_factory=dict)
     sources: Mapping[str, str] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
     inputs: Mapping[str, str] = field(default_factory=dict)
     classes: dict[str, type] = field(default_factory=dict)
     roles: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)

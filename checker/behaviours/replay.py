@@ -22,7 +22,7 @@ from statewalk.checker.traces.file import check_constants
 from statewalk.checker.traces.trace import Trace, TraceStep, said_of, take_step, truths
 from statewalk.checker.verdict.evidence import raised_in
 from statewalk.checker.verdict.guards import guard_of
-from statewalk.dsl.errors import RunError, StatewalkError, did_you_mean
+from statewalk.dsl.errors import RunError, StatewalkError, did_you_mean, quote
 from statewalk.dsl.loader import load
 from statewalk.dsl.origins import by_name
 from statewalk.dsl.state.plain_view import PlainView
@@ -117,6 +117,7 @@ def another_spec(trace: Trace, path: str, why: str) -> RunError:
 
 
 def _replay(trace: Trace, model: Model) -> Replay:
+    quote(model.texts)
     changed = _changed(trace, model)
     moved = Moved(bool(changed))
     both = _Both.of(trace, model)

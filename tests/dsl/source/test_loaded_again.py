@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from statewalk import check
 from statewalk.dsl.loader import load, read_spec
 from tests.cases import slow
 from tests.places import ROOT
@@ -54,6 +55,30 @@ def test_a_text_that_changed_is_read(tmp_path: Path) -> None:
             f"def start() -> None:\n    Box().n = {value}\n"
         )
         assert [value] == [*load(spec).initial_states[0].values()]
+
+
+def test_a_model_is_told_of_with_the_text_that_it_was_loaded_from(tmp_path: Path) -> None:
+    spec = tmp_path / "spec.py"
+    text = (
+        "from statewalk import State, action, always\n\nclass Box(State):\n    n: int = 0\n\n"
+        "    @action\n    def add(self) -> None:\n        self.n = min(self.n + 1, 5)\n"
+        "box = Box()\n\n@always\ndef small() -> bool:\n    return box.n < 3\n"
+    )
+    with_assert = text.replace("        self.n =", "        assert self.n < 9\n        self.n =")
+    told = []
+    for first, later in ((text, with_assert), (with_assert, text)):
+        spec.write_text(first)
+        model = load(spec)
+        alone = check(model)
+        spec.write_text(later.replace("box", "other"))
+        load(spec)
+        again = check(model)
+        told.append([one.name for one in alone.result.properties])
+
+        assert str(alone).partition("searched")[0] == str(again).partition("searched")[0]
+        assert [one.name for one in again.result.properties] == told[-1]
+        assert "box.n < 3" in str(again)
+    assert told == [["small", "Deadlock"], ["small", "Deadlock", "Assertion"]]
 
 
 def test_options_beside_a_text_that_did_not_change_are_read(
