@@ -13,7 +13,9 @@ What is generated follows a line that says of what, up to its end:
 - ``<!-- compared: MODEL -->``: a table of options of ``statewalk compare MODEL``, with what becomes
   of the properties of the first, and of what refutes them;
 - ``<!-- counts: kafka/replication -->``: the table of its rows;
+- ``<!-- fields: SPEC [CONFIG] -->``: the fields that make most of the states of that spec;
 - ``<!-- formats -->``: the same workloads on every format of tables, from their configurations;
+- ``<!-- figure: ARGUMENTS -->``: what ``statewalk export ARGUMENTS`` draws;
 - ``<!-- flow: FILE CONFIGURATION``, steps, ``-->``: the sequence diagram of these steps, or of
   those after a line ``...``;
 - ``<!-- begin-commit graph: FILE CONFIGURATION -->``: the graph of the history at the end of the
@@ -65,6 +67,8 @@ _SHORT = {"weak_isr": "weak", "strong_isr": "strong", "no_committed_record_lost"
 _ENDS = 44  # letters of a change
 _LINES = 32  # of a diagram, beyond which its changes have no values
 _SPAN = 7  # words of a row that says what the next ones share
+_SOME_STATES = 50_000  # of which fields are counted
+_MAKES, _MAKERS = 1.2, 3  # times the states, and of how many fields
 _MANY = 16  # configurations, from which on there is no table
 _MARKS = {"b": "begin", "c": "commit"}
 _ELSEWHERE = ("diskless",)  # prefixes of configurations that have a page of their own
@@ -84,7 +88,9 @@ KINDS = {
     "matrices": rf"^(<!-- matrix: (?P<spec>\S+) -->\n\n){ROWS}",
     "comparisons": rf"^(<!-- compared: (?P<spec>\S+) -->\n\n){ROWS}",
     "counts": rf"^(<!-- counts: kafka/replication -->\n\n){ROWS}",
+    "fields": rf"^(<!-- fields: (?P<spec>\S+)(?P<config> \S+)? -->\n\n){ROWS}",
     "formats": rf"^(<!-- formats -->\n\n){ROWS}",
+    "figures": rf"^(<!-- figure: (?P<command>.*?) -->\n\n){DRAWN}",
     "flows": rf"^(<!-- flow: (?P<spec>\S+) (?P<config>\S+)\n(?P<of>.*?)-->\n\n){DRAWN}",
     "graphs": rf"^(<!-- begin-commit graph: (?P<spec>\S+) (?P<config>\S+) -->\n\n){DRAWN}",
 }
@@ -115,8 +121,12 @@ def part(kind: str, page: str, m: re.Match[str]) -> str:
             return f"{m[1]}{comparisons(m['spec'], m['old'])}\n"
         case "counts":
             return f"{m[1]}{counts()}\n"
+        case "fields":
+            return f"{m[1]}{makers(m['spec'], (m['config'] or '').strip() or None)}\n"
         case "formats":
             return f"{m[1]}{formats()}\n"
+        case "figures":
+            drawn = "\n".join(printed("export", *shlex.split(m["command"])))
         case "flows":
             drawn = flow(m["spec"], m["config"], m["of"])
         case _:
@@ -269,6 +279,26 @@ def table(spec: str, prefix: str = "") -> str:
             out.append(f"| *with* | {named} | |")
         out += [row(rows[i], {name for name, _ in shared}) for i in members]
     return "\n".join(out)
+
+
+def makers(spec: str, config: str | None) -> str:
+    """Return the fields without which a spec had fewest states."""
+    run = check(
+        spec, config=config, engine="native", threads=1, every_field=True, liveness=False,
+        keep_going=True, max_states=_SOME_STATES,
+    )  # fmt: skip
+    found = sorted(run.evidence.fields, key=lambda one: (-one.factor, one.fields))
+    told = [
+        f"`{'` and `'.join(one.fields)}` {one.factor:.2g} times"
+        + ("" if one.steps else " (read by no step)")
+        for i, one in enumerate(found)
+        if one.factor >= _MAKES and all({*one.fields}.isdisjoint(o.fields) for o in found[:i])
+    ]
+    few = "" if run.evidence.stopped is None else "first "
+    return (
+        f"*What makes the {few}{run.counts.distinct:,} states:* "
+        f"{', '.join(told[:_MAKERS]) or 'no field by itself'}."
+    )
 
 
 def groups(rows: Mapping[int, Constants], above: Constants) -> list[Group]:

@@ -25,7 +25,7 @@ KINDS = [
     "formats",
     "flows",
 ]
-LONG = ["graphs", "traces", "stories", "comparisons"]
+LONG = ["fields", "figures", "graphs", "traces", "stories", "comparisons"]
 LOADED_OFTEN = (
     "kafka-coordinator",
     "kafka-transactions",
