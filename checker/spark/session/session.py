@@ -36,6 +36,7 @@ _LEAVE_SECONDS = 30.0
 _START_SECONDS = 60.0
 _GIVEN_UP_WITHIN = 0.5  # seconds
 _MEMORY, _FIRST_HEAP = "2g", "512m"
+_SOCKET_FOLDER = 60  # characters at most: a socket's path has 104, its name at Spark 42
 _starting = threading.RLock()  # a context that is being made is there already for who asks
 
 _LOGGING = """\
@@ -165,6 +166,8 @@ def _start_jvm(home: str, work: str, settings: Mapping[str, str]) -> tuple[int, 
         "-Djdk.reflect.useDirectMethodHandle=false", "-Dio.netty.tryReflectionSetAccessible=true",
         f"-Dlog4j2.configurationFile={logging}", "--enable-native-access=ALL-UNNAMED",
     ]  # fmt: skip
+    if len(work) <= _SOCKET_FOLDER:  # what Java leaves behind goes with the folder
+        command.append(f"-Djava.io.tmpdir={work}")
     if version >= 24:
         command.append("--sun-misc-unsafe-memory-access=allow")
     else:
