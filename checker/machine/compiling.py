@@ -228,6 +228,8 @@ def readable(function: Any) -> list[Path]:
     """Return the folders in which a kernel may be kept already."""
     if named := os.environ.get("NUMBA_CACHE_DIR"):
         return [] if _by_others(Path(named) / NAME) else [Path(named) / NAME]
+    if ahead and _made(tree_of(function)):
+        return [tree_of(function)]  # a kernel in the user's folder is of no use to others
     try:
         top = caches.place()
         return [tree_of(function), *([] if caches.is_foreign(top) else [top / NAME])]

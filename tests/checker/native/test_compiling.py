@@ -241,6 +241,18 @@ def test_kernels_in_a_folder_of_another_user_are_not_read(
     assert 1 == len(compiling.readable(compiling.readable))
 
 
+def test_what_is_compiled_for_all_users_is_not_left_out_as_one_has_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setattr(caches, "place", lambda: tmp_path)
+    monkeypatch.setattr(compiling, "ahead", True)
+    assert [compiling.tree_of(compiling.readable)] == compiling.readable(compiling.readable)
+    monkeypatch.setattr(os, "access", lambda *about: False)
+
+    assert 2 == len(compiling.readable(compiling.readable))
+
+
 @pytest.mark.skipif(getattr(os, "geteuid", lambda: 1)() != 0, reason="only root gives files away")
 def test_kernels_in_a_named_folder_of_another_user_are_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
