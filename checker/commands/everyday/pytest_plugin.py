@@ -8,7 +8,8 @@ Without that setting nothing is collected.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,12 +28,30 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini(_SETTING, text, type="paths", default=[])
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Warn of folders that are not there: their specs would be missed without a word."""
+    for folder in config.getini(_SETTING):
+        if not folder.exists():
+            said = f"{_SETTING}: there is no {os.path.normpath(folder)}"
+            config.issue_config_time_warning(pytest.PytestConfigWarning(said), stacklevel=2)
+
+
+def _is_named(file: Path, folders: Sequence[Path]) -> bool:
+    """Return whether a file lies in a folder of the setting, by the names that lead there or by
+    where it is.
+    """
+    if not folders:
+        return False
+    names = Path(os.path.normpath(file)), file.resolve()
+    known = [place for f in folders for place in (Path(os.path.normpath(f)), f.resolve())]
+    return any(name.is_relative_to(place) for name in names for place in known)
+
+
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Return a spec, where the file is one and lies where the project says."""
     if file_path.suffix not in (".py", ".fizz"):
         return None
-    folders = parent.config.getini(_SETTING)
-    if not any(file_path.is_relative_to(folder) for folder in folders):
+    if not _is_named(file_path, parent.config.getini(_SETTING)):
         return None
     from statewalk.checker.commands.everyday.found import is_tested
 

@@ -46,6 +46,20 @@ def test_configurations_are_tests_where_specs_are_named(project: Path) -> None:
     assert "FAILED specs/counter.py::wrong - VIOLATED  small" in out
 
 
+def test_a_folder_is_named_from_where_the_setting_is(project: Path) -> None:
+    (project / "tests").mkdir()
+    (project / "linked").symlink_to(project / "specs")
+    (project / "tests/pytest.ini").write_text(
+        "[pytest]\nstatewalk_specs = ../linked\n    ../spces\n"
+    )
+
+    out = said(project, "-c", "tests/pytest.ini", "specs")
+
+    assert "1 failed, 2 passed" in out
+    assert f"PytestConfigWarning: statewalk_specs: there is no {project}/spces" in out
+    assert "linked" not in out
+
+
 @pytest.mark.slow
 def test_without_the_setting_nothing_is_collected(project: Path) -> None:
     assert "no tests ran" in said(project, "specs")
