@@ -308,7 +308,7 @@ NOT_RUN = {
         "statewalk check spec.py --timeout 60": "takes a minute; tests/checker/machine hangs less",
     },
     "docs/how-to/ci.md": {
-        "counter.py": _SHOWN,
+        "ceiling.py": _SHOWN,
         "statewalk check spec.py --watch": "waits for saves, as tests/checker/commands do",
         "since the check at": _SHOWN,
         "[tool.pytest": "tests/package/test_projects.py has a project with this setting",
