@@ -24,9 +24,9 @@ from statewalk.checker.machine.locks import held
 from statewalk.checker.machine.places import place_of_error
 from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.report.check import report
-from statewalk.checker.report.page import levels_page
+from statewalk.checker.report.page import Page, levels_page
 from statewalk.checker.report.progress import ProgressBlock
-from statewalk.checker.report.runs import REQUEST, RunFolder, forget, new_folder
+from statewalk.checker.report.runs import REQUEST, RunFolder, forget, new_folder, older_below
 from statewalk.checker.states.shortening import fit
 from statewalk.checker.verdict import exits
 from statewalk.checker.verdict.evidence import Evidence, Notice
@@ -69,6 +69,7 @@ def run_check(
         if levels:
             page.blank()
             page.join(levels_page(run.evidence.levels, width=streams.width()))
+        page.join(_besides(0, older_below(out)))
         page.show(streams.out())
     if json_file is not None:
         write_json(run.to_dict(), json_file)
@@ -315,8 +316,7 @@ def run_several(
             break
     if json_file != STDOUT:
         page = table(rows, width=streams.width())
-        if len(rows) < len(cases):
-            page.add(f"interrupted: {len(cases) - len(rows)} more were not started")
+        page.join(_besides(len(cases) - len(rows), older_below(out, {c[-1] for c in cases})))
         page.show(streams.out())
     if json_file is not None:
         named_rows = [
@@ -331,6 +331,16 @@ def run_several(
     if problem is not None:
         raise problem
     return exits.of_sweep(codes)
+
+
+def _besides(left: int, older: str) -> Page:
+    """Return the lines below a result: how many checks were not started, older results."""
+    page = Page()
+    if left:
+        page.add(f"interrupted: {left} more were not started")
+    if older:
+        page.add(older)
+    return page
 
 
 def _cases(

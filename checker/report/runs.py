@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,6 +117,22 @@ def forget(out: str | Path | None) -> None:
             RunFolder(Path(out)).clear()
             with suppress(OSError):
                 request.unlink(missing_ok=True)
+
+
+_LISTED = 4
+
+
+def older_below(out: str | Path | None, own: Collection[str] = ()) -> str:
+    """Return a line on rows of other sweeps that a folder still holds, beside its ``own``; empty
+    where there are none. They are left there: some may be wanted.
+    """
+    pattern = f"*/{RESULT}" if own else f"*=*/{RESULT}"  # others of one check may be its siblings
+    rows = Path(out).glob(pattern) if out is not None else ()
+    names = sorted(row.parent.name for row in rows if row.parent.name not in own)
+    if not names:
+        return ""
+    more = f", and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return f"older results in {out}, not of this run: {', '.join(names[:_LISTED])}{more}"
 
 
 def new_folder(out: str | Path | None = None) -> RunFolder:

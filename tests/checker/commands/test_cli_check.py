@@ -139,6 +139,17 @@ def test_an_unreached_witness_is_a_violation(capsys: pytest.CaptureFixture[str])
     assert (1, "violated", None) == (code, goal["verdict"], goal["trace"])
 
 
+def test_rows_of_an_older_sweep_are_listed_and_left(capsys: pytest.CaptureFixture[str]) -> None:
+    def said(*arguments: str) -> list[str]:
+        check("counter.py", *arguments, "--out", "D")
+        return [line for line in capsys.readouterr().out.splitlines() if "older" in line]
+
+    assert [] == said("--set", "TOP=1,2,3")
+    assert ["older results in D, not of this run: TOP=3"] == said("--set", "TOP=1,2")
+    assert ["older results in D, not of this run: TOP=1, TOP=2, TOP=3"] == said()
+    assert Path("D/TOP=3/result.json").is_file()
+
+
 def test_a_bound_makes_the_verdict_bounded(capsys: pytest.CaptureFixture[str]) -> None:
     code, data = check_json(capsys, "counter.py", "--max-depth", "2")
 
