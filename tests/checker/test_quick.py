@@ -53,6 +53,7 @@ def test_specs(spec: str) -> None:
     assert agree(ROOT / spec, SearchOptions(properties=("Assertion",), max_states=400))
 
 
+@pytest.mark.thorough
 def test_a_check_without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "SECONDS", 0.0)
     monkeypatch.setattr(quick, "are_kept", lambda: False)

@@ -201,6 +201,7 @@ def test_the_step_that_did_it_is_named_with_its_line(tmp_path: Path) -> None:
     assert 13 == caught.value.at.line
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", ["native", "reference"])
 @pytest.mark.parametrize("prop", ["K.append(c.m) or c.n < 9", "len(helper.seen(c) * K) < 9"])
 def test_a_property_is_no_better(prop: str, engine: str, tmp_path: Path) -> None:

@@ -68,6 +68,7 @@ def test_what_the_server_logs_is_followed(question: Question, tmp_path: Path) ->
     )
 
 
+@pytest.mark.thorough
 def test_what_is_decided_after_another_took_over_is_refused(
     question: Question, tmp_path: Path
 ) -> None:

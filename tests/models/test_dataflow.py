@@ -110,6 +110,7 @@ def transactions(tid: int, removals: bool) -> list[Transaction]:
     return [Transaction(tid, r, c) for r in required for c in changes]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "shape",
     [pytest.param(s, marks=[pytest.mark.slow] if n > 2000 else []) for s, (n, *_) in TABLE.items()],

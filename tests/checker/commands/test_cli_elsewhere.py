@@ -124,6 +124,7 @@ def asks_for(run: Path, **options: object) -> None:
     file.write_text(json.dumps(about))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["--graph", "--master", "--spark-folder", "checkpoint"])
 def test_resume_writes_below_the_folder_unless_told(
     name: str, places: tuple[Path, Path], capsys: pytest.CaptureFixture[str], tmp_path: Path

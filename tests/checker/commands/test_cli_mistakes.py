@@ -63,6 +63,7 @@ def run(*arguments: str) -> int:
     return main([*arguments, "--engine", "reference"])
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

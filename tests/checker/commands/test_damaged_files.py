@@ -84,6 +84,7 @@ def test_a_manifest(
     assert "SW343" in capsys.readouterr().err
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "change", [{"columns": 5}, {"constants": []}, {"states": "1"}, {"depth": None}, None]
 )

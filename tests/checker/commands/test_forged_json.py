@@ -79,6 +79,7 @@ def test_forgeries_are_told_from_what_they_forge() -> None:
     assert {"a": [1, {"b": 2}]} == data
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("every", [FEW, slow(ALL)])
 def test_a_manifest(every: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = tmp_path / "run"

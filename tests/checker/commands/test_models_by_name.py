@@ -74,6 +74,7 @@ def test_a_path_that_exists_wins(elsewhere: Path, capsys: pytest.CaptureFixture[
     assert "SW302 die_hard is a directory, not a spec." in capsys.readouterr().err
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("name", "said"),
     [

@@ -154,6 +154,7 @@ def test_a_pipe_that_the_user_names_is_written_to(tmp_path: Path) -> None:
     assert pipe.is_fifo()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("name", "text", "code"),
     [

@@ -56,6 +56,7 @@ def test_that_the_options_are_found() -> None:
     assert len(WRITERS) >= 20
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("command", "option"), WRITERS)
 def test_what_is_read_is_not_written(
     command: str, option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -57,6 +57,7 @@ def test_names_are_bound_to_the_state_and_functions_go_elsewhere(typed) -> None:
     assert "Counter#0 · down" in typed("next(0)", "next()")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("lines", "said"),
     [

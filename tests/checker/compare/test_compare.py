@@ -226,6 +226,7 @@ def test_what_counts_can_be_chosen(tmp_path: Path) -> None:
     assert "SW360" == error.value.code
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -262,6 +263,7 @@ def test_the_report_as_markdown(tmp_path: Path) -> None:
     assert "`statewalk compare lock.py`" in text
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "said", ["<details>", "![x](//e.x)", "[x](//e.x)", "`<b>``", "\\\\`<b>`", "@somebody", "~~x~~"]
 )

@@ -256,6 +256,7 @@ def not_c() -> bool:
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("deep", [False, True])
 @pytest.mark.parametrize(
     ("most", "verdict", "others"),

@@ -253,6 +253,7 @@ box = Box()
 """
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("action", "after", "verdict"),
     [

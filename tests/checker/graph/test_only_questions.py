@@ -125,6 +125,7 @@ def test_limits_hold_wherever_a_question_is(graph: Path, arguments: list[str]) -
     assert "--timeout" in err or "memory" in err
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", [signal.SIGINT, slow(signal.SIGTERM)])
 def test_a_question_is_interrupted(graph: Path, number: signal.Signals) -> None:
     asked = start(graph, "SELECT sleep_ms(60000)")

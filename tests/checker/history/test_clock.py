@@ -27,6 +27,7 @@ def missed(end: Any, begin: Any) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("level", REAL_TIME)
 @pytest.mark.parametrize(
     ("end", "begin", "error", "holds"),

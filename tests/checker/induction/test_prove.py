@@ -112,6 +112,7 @@ PETERSON_PARTS: dict[str, Callable[[State], bool]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "names", [c for n in (1, 2, 3) for c in itertools.combinations(PETERSON_PARTS, n)]
 )

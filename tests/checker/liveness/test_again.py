@@ -34,6 +34,7 @@ def e() -> bool:
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("spec", some(SPECS, every=5), ids=lambda path: path.stem)
 def test_what_a_check_finds_is_reproduced(spec: Path, tmp_path: Path) -> None:
     check(spec, engine="reference", keep_going=True, out=tmp_path / "run")
@@ -43,6 +44,7 @@ def test_what_a_check_finds_is_reproduced(spec: Path, tmp_path: Path) -> None:
     assert [] == [outcome.why for outcome in outcomes if not outcome.reproduced]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [

@@ -127,6 +127,7 @@ def test_the_verdicts_are_the_same(options: dict[str, Any], tmp_path: Path) -> N
     assert len(run.evidence.fairness["assumed"]) == 4
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("text", "options", "said"),
     [

@@ -166,6 +166,7 @@ def test_python_is_told_the_same_of_a_package_that_is_missing(tmp_path: Path) ->
     assert 3 == printed.count("SW329") == printed.count(source().command("graph")), printed
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("engine", ["native", slow("reference")])
 def test_the_base_needs_no_extra(engine: str, tmp_path: Path) -> None:
     words = ["check", str(DIE_HARD), "--engine", engine]

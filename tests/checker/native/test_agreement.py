@@ -71,6 +71,7 @@ def test_generated_models(
     agree(generate(random), options)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("states", [0, 1, 30, 10_000])
 @pytest.mark.parametrize("broken", [False, True])
 def test_going_over_to_the_native_engine_changes_nothing(

@@ -35,6 +35,7 @@ def interrupted_at(depth: int, folder: Path, model: Model = BROKEN) -> SearchOpt
     return replace(options, resume=True)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("depth", [1, 2, 5, 9])
 def test_a_resumed_search_ends_like_one_that_was_never_interrupted(
     depth: int, tmp_path: Path

@@ -57,6 +57,7 @@ class After:
         return self.left < 0
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("asked", [2, 3, 4, 5, slow(6), slow(7), slow(8)])
 def test_the_reference_counts_what_it_did_not_get_to(asked: int, model: Model) -> None:
     found = reference.explore(model, SearchOptions(interrupted=After(asked)))
@@ -69,6 +70,7 @@ def test_the_reference_counts_what_it_did_not_get_to(asked: int, model: Model) -
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("asked", range(2, 6))
 def test_so_does_the_native_engine(asked: int, model: Model) -> None:
     found = explore(model, SearchOptions(interrupted=After(asked)))

@@ -169,6 +169,7 @@ def test_an_interrupt_ends_the_search_after_the_batch(batch: int) -> None:
     assert found.counts.distinct == sum(found.levels)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("threads", [slow(1), 2])
 def test_an_interrupt_at_any_batch(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = 4 * threads

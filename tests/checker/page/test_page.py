@@ -110,6 +110,7 @@ def test_the_page_holds_the_result_and_the_trace_as_they_are(run: Run) -> None:
     }
 
 
+@pytest.mark.thorough
 def test_a_page_has_no_folder_of_the_disk(run: Run) -> None:
     html = to_html(of_run(run))
 
@@ -180,6 +181,7 @@ def test_each_step_has_its_words_and_what_it_changed(run: Run) -> None:
     assert ["~", "Client#1.state", "'Ready'", "'SentInitPidRequest'", False] in first["changes"]
 
 
+@pytest.mark.thorough
 def test_a_page_of_a_check_has_what_was_possible_beside_the_path(run: Run) -> None:
     path = of_run(run)["traces"][0]
     around = path["around"]
@@ -240,6 +242,7 @@ def test_a_page_of_a_saved_trace_needs_no_spec(run: Run, tmp_path: Path) -> None
     assert of_trace(load_trace(file))["traces"][0]["steps"] == without
 
 
+@pytest.mark.thorough
 def test_a_page_has_the_lines_that_each_step_ran_and_its_mutant(run: Run) -> None:
     data = of_run(run)
     (place, lines, values), (mutant, *_), *_ = data["traces"][0]["steps"][4]["ran"]

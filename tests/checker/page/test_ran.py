@@ -94,6 +94,7 @@ def test_constants_and_named_fields_stand_beside_a_line(steps: list[dict[str, An
     assert inner == {16: "FENCING = False"}
 
 
+@pytest.mark.thorough
 def test_an_answer_to_a_message_stands_where_its_author_wrote_it(run: Run) -> None:
     page = of_run(run)
     step = page["traces"][0]["steps"][4]

@@ -100,6 +100,7 @@ def written(folder: Path, kinds: str, value: str, name: str, more: str = "") -> 
 PAIRS = [("C.A", "C.B"), ("F.X", "F.Y"), ("R(a=1)", "R(b=1)"), ("{C.A: [F.X]}", "{C.B: [F.X]}")]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("value", "other"), PAIRS)
 def test_a_refinement_goes_by_names(tmp_path: Path, value: str, other: str) -> None:
     written(tmp_path, ONE, value, "one")
@@ -125,6 +126,7 @@ def test_a_comparison_goes_by_names(tmp_path: Path, value: str, other: str) -> N
         assert same == (not crossing.ends), given
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("value", "other"), PAIRS)
 def test_a_trace_is_repeated_by_names(tmp_path: Path, value: str, other: str) -> None:
     one = written(tmp_path, ONE, value, "one")

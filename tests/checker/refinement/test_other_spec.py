@@ -91,6 +91,7 @@ def written(folder: Path, other: str, text: str, most: int, by: int = 1) -> str:
     return str(spec)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     ("most", "by", "verdict"),

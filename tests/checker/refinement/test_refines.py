@@ -226,6 +226,7 @@ walk = Walk()
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("kind", "one", "other", "by", "verdict"),
     [
@@ -424,6 +425,7 @@ def test_no_step_is_refused_by_a_spec_that_its_constraint_cut(tmp_path: Path, pa
     assert not replay(trace, tmp_path / "mine.py").reproduced
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("given", ["M", "[M]", "endless()", "{1: endless()}"])
 def test_a_map_gives_no_class_and_nothing_endless(tmp_path: Path, given: str) -> None:
     (tmp_path / "other.py").write_text(CUT, encoding="utf-8")

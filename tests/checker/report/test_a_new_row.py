@@ -117,6 +117,7 @@ def run(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("engine", [slow("reference"), "native"])
 def test_it_is_told_everywhere(tmp_path: Path, engine: str) -> None:
     copy(tmp_path, EDITS)

@@ -89,6 +89,7 @@ def test_a_report_looks_as_it_should(
     assert "\x1b" not in text
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", CASES)
 def test_lines_fit_the_page(name: str) -> None:
     file = HERE / "snapshots" / f"{name}-80.txt"
@@ -98,6 +99,7 @@ def test_lines_fit_the_page(name: str) -> None:
     assert [] == [x for x in lines if len(x) > 80 and "statewalk " not in x]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mutant", ["two_owners", "stuck", "surprise", "crash"])
 def test_a_counterexample_is_no_longer_than_need_be(mutant: str) -> None:
     """The lengths were counted by hand on the spec."""

@@ -215,6 +215,7 @@ def test_pictures_of_the_library_can_be_drawn(spec: str) -> None:
     assert all("error" not in one for picture in found for one in picture["drawings"])
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", [*pictures._PAINT, *pictures._LETTERS])
 def test_what_a_picture_paints_has_a_style_on_pages(kind: str) -> None:
     styles = "\n".join(asset(f"{name}.css") for name in ("lanes", "picture", "graph"))

@@ -345,6 +345,7 @@ VALUES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("value", VALUES, ids=repr)
 def test_a_value_survives_json(value: Any) -> None:
     stored = freeze(value)

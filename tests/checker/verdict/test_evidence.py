@@ -55,6 +55,7 @@ def told(layer: Layer) -> str:
     return " | ".join([layer.text, *named])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("text", "vacuous"),
     [
@@ -120,6 +121,7 @@ def test_an_invariant_of_each_is_vacuous_where_it_is_for_all(
     assert found == [text for text in result.warnings if text.startswith("vacuous")]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", ["reference", "native"])
 @pytest.mark.parametrize("symmetry", [False, True])
 def test_premises_of_members_are_looked_for_with_symmetry_too(
@@ -301,6 +303,7 @@ ASSERTS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", [slow("reference"), "native"])
 @pytest.mark.parametrize("body", ASSERTS)
 def test_a_failed_assert_is_explained_like_a_property(

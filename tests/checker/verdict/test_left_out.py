@@ -61,6 +61,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("config", "asked", "code", "said"), CASES)
 def test_what_an_expectation_says_of_what_was_asked(
     config: str, asked: str, code: int, said: str, tmp_path: Path,

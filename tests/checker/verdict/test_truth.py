@@ -55,6 +55,7 @@ def spec(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("constants", "options", "true"),
     [

@@ -139,6 +139,7 @@ def test_a_property_that_reads_a_hidden_field_is_refused(tmp_path: Path, how: st
     assert refused(tmp_path, text, "reference", optimize=False) == "SW356"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mark", ["exists", "on_step", "constraint", "terminal"])
 def test_whatever_else_decides_and_reads_a_hidden_field_is_refused(
     tmp_path: Path, mark: str
@@ -160,6 +161,7 @@ def test_the_state_before_a_step_is_hidden_too(tmp_path: Path) -> None:
     assert refused(tmp_path, text, "reference") == "SW356"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("how", some(STEPS, every=6))
 def test_a_step_that_reads_a_hidden_field_is_refused(tmp_path: Path, how: str) -> None:
     text = with_step(STEPS[how])
@@ -235,6 +237,7 @@ def test_what_is_hidden_is_said_of_a_check_that_reads_none_of_it(tmp_path: Path)
     assert CheckOptions(view=True) == run.evidence.options
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("how", sorted({*STEPS} - {"out of its range", "default"}))
 def test_a_step_that_reads_a_hidden_field_is_warned_of(tmp_path: Path, how: str) -> None:
     (tmp_path / "spec.py").write_text(with_step(STEPS[how]))
@@ -242,6 +245,7 @@ def test_a_step_that_reads_a_hidden_field_is_warned_of(tmp_path: Path, how: str)
     assert "SW604" in [w.code for w in load(tmp_path / "spec.py").warnings]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("how", sorted({*FREE} - {"set and read"}))
 def test_no_warning_is_given_of_a_step_that_only_writes(tmp_path: Path, how: str) -> None:
     (tmp_path / "spec.py").write_text(with_step(FREE[how]))

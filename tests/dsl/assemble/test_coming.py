@@ -94,6 +94,7 @@ def test_engines_find_the_same_of_roles_that_come_and_go(tmp_path: Path) -> None
     assert reference == native
 
 
+@pytest.mark.sampled(3)
 @BOTH
 @pytest.mark.parametrize(
     ("text", "code", "said"),

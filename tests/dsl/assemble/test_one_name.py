@@ -25,6 +25,7 @@ WITNESS = "from statewalk import *\n@exists\ndef w() -> bool:\n    return True\n
 ACTION = "from statewalk import *\n@action\ndef go() -> None:\n    pass\n"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("first", "second", "said"),
     [

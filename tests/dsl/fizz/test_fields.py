@@ -63,6 +63,7 @@ def test_a_misspelt_field_is_found_before_the_search(parts: dict[str, str], said
     assert said in str(error.value)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "parts",
     [

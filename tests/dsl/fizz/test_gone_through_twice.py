@@ -87,6 +87,7 @@ def test_a_function_of_the_file_gets_lists_whatever_it_is_called(tmp_path: Path)
     assert "holds" == run(tmp_path, "reference", top, "sum(zip([1], [2]))", 2)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", ["native", slow("reference")])
 @pytest.mark.parametrize("made", CHANGED)
 def test_a_constant_that_a_step_changes_is_no_part_of_the_state(

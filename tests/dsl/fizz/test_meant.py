@@ -83,6 +83,7 @@ MISTAKES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("text", "place", "code", "said", "help"), MISTAKES)
 def test_a_mistake_is_told_with_its_place_and_a_way_out(
     text: str, place: str, code: str, said: str, help: str, tmp_path: Path
@@ -111,6 +112,7 @@ def test_a_mistake_in_init_is_not_a_bug_of_ours(
     assert "SW303 IndexError while computing the initial state" in capsys.readouterr().err
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "text",
     [

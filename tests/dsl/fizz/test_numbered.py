@@ -130,6 +130,7 @@ def checked(tmp_path: Path) -> Checked:
     return lambda text: check(written(tmp_path, text), engine="reference", liveness=False)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SPECS)
 def test_states_are_those_told_by_hand(name: str, tmp_path: Path) -> None:
     text, states = SPECS[name]
@@ -245,6 +246,7 @@ def levels(model: Model, depth: int, seen: Callable[[dict[Any, Any]], Any]) -> l
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", some(range(60), every=15))
 def test_random_specs_have_the_states_found_by_force(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -282,6 +284,7 @@ def test_random_specs_have_the_states_found_by_force(
 # -- what is refused ------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("statement", "words"),
     [

@@ -162,6 +162,7 @@ ODD = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("text", "column", "message"), ODD, ids=range(len(ODD)))
 def test_what_yaml_can_say_besides_is_refused_with_its_place(
     text: str, column: int, message: str

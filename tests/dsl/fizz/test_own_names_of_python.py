@@ -98,6 +98,7 @@ def found(folder: Path, kind: str, own: str) -> tuple[object, ...]:
     return (run.counts, [(p.name, p.verdict) for p in run.result.properties])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("kind", "own"), PAIRS)
 def test_a_name_of_pythons_is_as_good_as_any(kind: str, own: str, tmp_path: Path) -> None:
     assert found(tmp_path, kind, "own") == found(tmp_path, kind, own)
@@ -119,6 +120,7 @@ def test_a_name_of_the_module_is_not(kind: str, own: str, tmp_path: Path) -> Non
     assert ("SW155",) == found(tmp_path, kind, own)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "body",
     [

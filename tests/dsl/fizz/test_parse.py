@@ -18,6 +18,7 @@ def statements(text: str) -> list[ast.stmt]:
     return action.body
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
@@ -198,6 +199,7 @@ def test_mistakes_are_named_with_their_place(text: str, line: int, message: str)
     assert message in error.message
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "text",
     [

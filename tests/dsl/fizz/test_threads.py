@@ -266,6 +266,7 @@ def test_bounds_of_what_cannot_have_them(key: str, code: str, tmp_path: Path) ->
     assert code == caught.value.code
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("most", "wanted", "verdict"),
     [

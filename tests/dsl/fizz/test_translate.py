@@ -32,6 +32,7 @@ def distinct(result: Run) -> int:
 STAY = "\natomic action Stay:\n    pass\n"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("body", "states"),
     [

@@ -40,6 +40,7 @@ TWICE = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("text", "name", "first", "again"), TWICE, ids=range(len(TWICE)))
 def test_what_is_defined_twice_is_refused_with_both_places(
     text: str, name: str, first: int, again: int, tmp_path: Path
@@ -80,6 +81,7 @@ MADE = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", MADE)
 def test_a_name_that_is_made_is_none_of_the_files(case: str, tmp_path: Path) -> None:
     path = tmp_path / "spec.fizz"

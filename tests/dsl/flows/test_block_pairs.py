@@ -25,6 +25,7 @@ from tests.dsl.flows.search import Search, TooMany
 MANY = int(os.environ.get("BLOCK_SPECS", "400"))
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))  # pyright: ignore[reportArgumentType]
 @given(seed=st.integers(0, 2**32))
 def test_generated_blocks_mean_what_they_mean_in_fizz_text(

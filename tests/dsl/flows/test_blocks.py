@@ -186,6 +186,7 @@ def small() -> bool:
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("flow", "guard", "distinct"),
     [

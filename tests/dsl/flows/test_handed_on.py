@@ -55,6 +55,7 @@ WAYS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_function_that_gives_way_is_not_handed_on(way: str, tmp_path: Path) -> None:
     inside, body, after = WAYS[way]

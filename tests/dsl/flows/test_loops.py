@@ -56,12 +56,14 @@ CHANGES = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("body", some(LISTS, every=12))
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_loop_goes_on_in_what_is_there_by_then(body: str, change: str, tmp_path: Path) -> None:
     agree(tmp_path, SPEC.format(body=body, change=change))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("body", "change"),
     [

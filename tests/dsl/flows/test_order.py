@@ -146,6 +146,7 @@ REFUSED = [
 
 
 # Python 3.14 warns of that return.
+@pytest.mark.sampled(3)
 @pytest.mark.filterwarnings("ignore:'return' in a 'finally':SyntaxWarning")
 @pytest.mark.parametrize(("body", "why"), REFUSED)
 def test_where_a_flow_cannot_stop_it_says_so(body: str, why: str, tmp_path: Path) -> None:

@@ -133,6 +133,7 @@ def test_what_is_no_flow_is_told_so(engine: ModuleType, tmp_path: Path) -> None:
     assert "'range' is called with yield from, but is not a flow of the spec." in str(finding.error)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", [slow(reference), native])
 @pytest.mark.parametrize("optimize", [True, False])
 @pytest.mark.parametrize("last", ["", "\n        yield\n        self.n += 0"])

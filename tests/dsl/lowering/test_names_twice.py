@@ -87,6 +87,7 @@ def _of(text: str, folder: Path) -> set[str]:
     return _findings(path)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("asked", CAPTURED)
 def test_a_name_that_is_bound_inside_too_is_looked_at(asked: str, tmp_path: Path) -> None:
     found = _of(ANY_TIME.format(asked, CAPTURED[asked]), tmp_path)
@@ -185,6 +186,7 @@ def test_a_function_of_the_spec_that_is_named_old_is_its_own(asked: str, tmp_pat
     assert {"holds"} == _of(OWN.format(own.replace("3", "2"), "always", asked), tmp_path)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["old", "before", "statewalk.old", "words.old"])
 def test_old_goes_by_what_its_name_means(name: str, tmp_path: Path) -> None:
     own = "import statewalk\nimport statewalk as words\nfrom statewalk import old as before"

@@ -55,6 +55,7 @@ TAKEN = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", [slow(reference), native])
 @pytest.mark.parametrize("taken", TAKEN)
 @pytest.mark.parametrize("asked", ASKED)

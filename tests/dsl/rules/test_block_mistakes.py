@@ -130,6 +130,7 @@ CASES = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", CASES)
 def test_the_mistake_is_told_with_its_place(name: str, tmp_path: Path) -> None:
     text, code, said, line = CASES[name]

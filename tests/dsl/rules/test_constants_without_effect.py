@@ -54,6 +54,7 @@ def warned(folder: Path, text: str = SPEC, **given: Any) -> list[str]:
     return [w.message.split()[1] for w in found if w.code == "SW612"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("given", "without"),
     [
@@ -73,6 +74,7 @@ def test_only_what_nothing_asks_for_is_without_effect(
     assert without == warned(tmp_path, **given)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "asked",
     [

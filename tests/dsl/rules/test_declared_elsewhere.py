@@ -77,6 +77,7 @@ LEFT_OUT = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("inside", "after", "message"), LEFT_OUT)
 def test_what_would_be_left_out_is_said(
     inside: str, after: str, message: str, tmp_path: Path

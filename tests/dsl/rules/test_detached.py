@@ -58,6 +58,7 @@ def test_what_is_lost_is_warned_of(name: str, tmp_path: Path) -> None:
     assert warned(tmp_path, LOST[name])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", FINE)
 def test_what_is_not_lost_is_not(name: str, tmp_path: Path) -> None:
     assert not warned(tmp_path, FINE[name])

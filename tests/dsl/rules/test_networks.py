@@ -115,6 +115,7 @@ def test_what_is_right_is_taken(tmp_path: Path) -> None:
     loaded(RIGHT, tmp_path)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", WRONG)
 def test_what_is_wrong_is_told(name: str, tmp_path: Path) -> None:
     old, new, said = WRONG[name]

@@ -51,6 +51,7 @@ def warned(look: str, folder: Path) -> list[str]:
     return [f"{w.message} {w.help}" for w in found if w.code == "SW611"]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("look", "instead"),
     [
@@ -76,6 +77,7 @@ def test_a_role_of_old_is_looked_at_as_it_is_now(look: str, instead: str, tmp_pa
     assert f"For the value before the step, write {instead}" in found[0]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "look",
     [

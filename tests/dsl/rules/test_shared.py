@@ -75,6 +75,7 @@ def test_a_change_of_something_of_the_module_is_refused(body: str, tmp_path: Pat
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("body", FINE)
 def test_what_is_in_the_state_or_local_is_not(body: str, tmp_path: Path) -> None:
     assert load(written(tmp_path, body)).actions
@@ -138,6 +139,7 @@ def of_class(folder: Path, inside: str = "pass", step: str = "pass", below: str 
     return path
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("value", ["[]", "{}", "set()", "[1, 2]", "Bag()", "bytearray(2)"])
 def test_what_has_no_type_in_the_body_of_a_role_is_refused(value: str, tmp_path: Path) -> None:
     with pytest.raises(SpecErrors) as caught:

@@ -44,6 +44,7 @@ def test_a_text_of_a_function_is_refused(dialect: str, text: str, tmp_path: Path
         check(written(tmp_path, dialect, text), engine="reference")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dialect", ["py", "fizz"])
 @pytest.mark.parametrize("text", FINE)
 def test_a_text_of_what_it_gives_is_not(dialect: str, text: str, tmp_path: Path) -> None:

@@ -98,6 +98,7 @@ def errors(tmp_path: Path, body: str = "pass", result: str = "return box.n < 2")
     return []
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("body", BODIES)
 def test_what_is_always_true_is_not_asked(body: str, tmp_path: Path) -> None:
     assert ["SW128"] == errors(tmp_path, body)
@@ -108,6 +109,7 @@ def test_what_is_always_true_is_no_property(result: str, tmp_path: Path) -> None
     assert ["SW128"] == errors(tmp_path, result=result)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("body", RIGHT)
 def test_what_may_be_false_is_asked(body: str, tmp_path: Path) -> None:
     assert [] == errors(tmp_path, body)

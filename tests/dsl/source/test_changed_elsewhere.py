@@ -66,6 +66,7 @@ CHANGES = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("body", some(CHANGES, every=5))
 def test_what_changes_through_an_expression_changes(body: str, tmp_path: Path) -> None:
     # before and after; the two engines agree

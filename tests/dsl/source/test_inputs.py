@@ -98,6 +98,7 @@ def origins(spec: str | Path = "spec.py") -> dict[str, str]:
     return {name: what for name, what in everything(spec).items() if name != UNLISTED}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_what_a_spec_takes_from_a_file_belongs_to_it(folder: Path, case: Case) -> None:
     does, name, text = case
@@ -129,6 +130,7 @@ LINKED = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("does", LINKED.values(), ids=LINKED)
 def test_a_link_that_leads_elsewhere_belongs_to_it(does: str, folder: Path) -> None:
     (folder / "spec.py").write_text(SPEC.format(does))
@@ -227,6 +229,7 @@ def test_what_a_helper_keeps_belongs_to_each_load(folder: Path) -> None:
     sys.modules["keeps"].POOL.shutdown()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "does",
     [
@@ -268,6 +271,7 @@ MAY_ASK = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("does", "helper"), MAY_ASK.values(), ids=MAY_ASK)
 def test_what_may_ask_for_more_is_not_believed(does: str, helper: str, folder: Path) -> None:
     (folder / "paths.py").write_text(helper)
@@ -537,6 +541,7 @@ USES = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("engine", ["reference", "native"])
 @pytest.mark.parametrize(
     ("use", "ask"),

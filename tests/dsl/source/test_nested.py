@@ -48,6 +48,7 @@ DEEP = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("n", [MAX_DEPTH, 2_000])
 @pytest.mark.parametrize(("file", "line"), [("a.py", 6), ("a.fizz", 4)])
 @pytest.mark.parametrize("shape", some(DEEP, every=4))

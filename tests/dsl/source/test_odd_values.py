@@ -47,6 +47,7 @@ def two() -> bool:
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
 def test_a_spec_with_an_odd_value_is_loaded_again(value: str, tmp_path: Path) -> None:
     path = tmp_path / "spec.py"

@@ -46,6 +46,7 @@ def spec(
 STATE = ["box.items", "range(box.n)", "sizes()", "sorted(box.items)"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("over", STATE)
 @pytest.mark.parametrize("where", ["take", "small"])
 def test_what_depends_on_the_state_is_chosen_in_the_body(
@@ -89,6 +90,7 @@ def fired(file: str) -> dict[str, int]:
     return {a.name: a.fired for a in result(file).actions}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("over", ["range(0)", "[]", "range(N - 3)", "x for x in ()"])
 def test_an_action_without_values_never_happens_and_is_warned_of(tmp_path: Path, over: str) -> None:
     file = spec(tmp_path, take=f"i: int = any_of({over})")

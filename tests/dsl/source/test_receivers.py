@@ -51,6 +51,7 @@ WAYS = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("body", some(WAYS, every=4))
 @pytest.mark.parametrize("optimize", [True, False])
 def test_what_a_local_does_is_done_to_what_it_is(tmp_path: Path, body: str, optimize: bool) -> None:
@@ -100,6 +101,7 @@ OTHERS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("asked", some(PLAIN, every=4))
 @pytest.mark.parametrize("optimize", [True, False])
 def test_methods_of_python_are_not_those_of_roles(
@@ -119,6 +121,7 @@ def test_a_set_of_ones_own_is_no_role(tmp_path: Path) -> None:
     assert "holds" == check(path, engine="reference").verdict
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("asked", OTHERS)
 def test_a_role_is_followed_out_of_what_holds_it(tmp_path: Path, asked: str) -> None:
     path = tmp_path / "spec.py"
@@ -156,6 +159,7 @@ ACTION = """
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["None", "Flow[None]"])
 @pytest.mark.parametrize("name", ["add", "append", "setdefault", "get", "read"])
 def test_what_a_property_makes_for_itself_has_no_actions(

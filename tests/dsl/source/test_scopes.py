@@ -38,6 +38,7 @@ def targets(definition: ast.AST) -> set[str]:
     return {n.id for loop in loops for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("text", STATEMENTS)
 def test_bound_names_are_the_local_names_of_python(text: str) -> None:
     body = "\n".join("    " + line for line in f"yield\n{text}".splitlines())

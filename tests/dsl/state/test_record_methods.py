@@ -112,6 +112,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("body", some(NINE, every=4))
 @pytest.mark.parametrize("engine", [slow(reference), native])
 @pytest.mark.parametrize("optimize", [True, False])
@@ -153,6 +154,7 @@ FIELDS = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("line", FIELDS)
 @pytest.mark.parametrize("base", ["State", "Record"])
 def test_a_type_of_which_the_state_holds_nothing_is_said(

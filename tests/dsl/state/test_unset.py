@@ -145,6 +145,7 @@ c = C()
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("look", "place"),
     [
@@ -190,6 +191,7 @@ c = C()
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", [slow("reference"), "native"])
 @pytest.mark.parametrize(
     "declared",

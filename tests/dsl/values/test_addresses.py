@@ -153,6 +153,7 @@ def test_what_is_an_address_in_memory_is_refused(text: str, tmp_path: Path) -> N
         run(tmp_path, "py", text)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("text", TEXTS)
 def test_so_it_is_in_a_text_spec(text: str, tmp_path: Path) -> None:
     with pytest.raises(StatewalkError, match="differs from run to run"):
@@ -165,6 +166,7 @@ def test_what_says_no_address_is_text_as_any_other(text: str, tmp_path: Path) ->
     run(tmp_path, "py", text)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("text", FINE)
 def test_so_it_is_in_a_text_spec_as_well(text: str, tmp_path: Path) -> None:
     run(tmp_path, "fizz", text)

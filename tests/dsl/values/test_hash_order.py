@@ -347,6 +347,7 @@ def test_a_set_without_an_order_is_an_error_at_its_place(tmp_path: Path) -> None
     assert ("SW210", 6) == (caught.value.code, caught.value.at and caught.value.at.line)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "text",
     [

@@ -65,6 +65,7 @@ def written(folder: Path, **parts: str) -> Path:
     return path
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("kind", "own"), [*(("ROLE", o) for o in OF_ROLES), *(("RECORD", o) for o in OF_RECORDS)]
 )

@@ -134,6 +134,7 @@ def test_looking_ahead(tmp_path: Path, first: str, second: str, engine: str) -> 
     assert ["holds", "holds"] == [run.result.of(n).verdict for n in ("changes", "of_an_argument")]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", ["reference", "native"])
 @pytest.mark.parametrize(("first", "second"), VALUES)
 def test_initial_states(tmp_path: Path, first: str, second: str, engine: str) -> None:

@@ -114,6 +114,7 @@ def test_such_a_trace_can_be_exported_and_simulated(tmp_path: Path) -> None:
     assert 1 == main(["check", str(path), "--graph", str(tmp_path / "graph"), "--keep-going"])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", [slow("reference"), "native"])
 @pytest.mark.parametrize(
     "options",
@@ -199,6 +200,7 @@ def test_options_that_a_step_makes_are_made_once_and_not_for_each_of_them(
     assert found == {tuple(o.writes.values()) for o in _outcomes(path, optimize=False)}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "body",
     [

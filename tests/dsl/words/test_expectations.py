@@ -145,6 +145,7 @@ def test_what_was_not_looked_at_cannot_be_told(tmp_path: Path) -> None:
     assert 4 == code_of(tmp_path, "violates(small, states=3)", "--max-depth", "4")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "expect",
     [
@@ -206,6 +207,7 @@ def test_what_is_not_asked_for_is_not_waited_for(tmp_path: Path) -> None:
     assert result.counts.distinct == 3
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("option", ["--max-states", "--max-depth"])
 @pytest.mark.parametrize(("states", "code"), [(3, 4), (4, 3), (6, 3)])
 def test_a_search_that_an_option_cut_tells_only_of_too_many_states(

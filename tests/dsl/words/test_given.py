@@ -242,6 +242,7 @@ config("three", SIZE=3, expect=holds(distinct=3))
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("first", "second"),
     [

@@ -213,6 +213,7 @@ def test_what_is_given_out_of_another_state_is_a_value_of_that_state(
     assert 3 == found.counts.distinct
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "given",
     ["(x for x in box.xs)", "iter(box.xs)", "map(abs, box.xs)", "lambda: box.xs", "box.xs.count"],

@@ -63,6 +63,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("where", "odd"), CASES)
 def test_odd_options_are_refused_where_they_stand(tmp_path: Path, where: str, odd: str) -> None:
     part, _, text = where.partition("=")

@@ -210,6 +210,7 @@ def test_a_hard_history_is_undecided_in_time(tmp_path: Path) -> None:
     assert 3 == run(file, "--object", "list", "--timeout", "0.3")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("line", "said"),
     [

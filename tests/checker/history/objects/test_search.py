@@ -40,6 +40,7 @@ UNKNOWN_TWICE = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("order", ["real-time", "sessions"])
 @pytest.mark.parametrize(
     ("name", "ops"),
