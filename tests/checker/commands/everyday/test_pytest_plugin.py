@@ -72,5 +72,5 @@ def test_a_mistake_in_a_spec_is_shown_with_its_place(project: Path) -> None:
 
     out = said(project, "specs")
 
-    assert "counter.py:23:7: SW100 This is not Python" in out
+    assert "counter.py:21:7: SW100 This is not Python" in out
     assert "Traceback" not in out
