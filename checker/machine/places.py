@@ -83,7 +83,7 @@ def place_of_error(error: BaseException) -> Place | None:
 
 def _named(file: str, line: int) -> str:
     """Return the outermost function around a line, for code that has no name of its own."""
-    with suppress(OSError, SyntaxError, ValueError), open(file, encoding="utf-8") as source:
+    with suppress(OSError, SyntaxError, ValueError), open(file, encoding="utf-8-sig") as source:
         for node in ast.walk(ast.parse(source.read())):
             if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0):
                 return node.name

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from statewalk.checker.library import CONFIGURED, matching
 from statewalk.dsl.errors import RunError
-from statewalk.dsl.files import MOST_OF_A_TEXT, read_bytes, shortest
+from statewalk.dsl.files import MOST_OF_A_TEXT, read_text, shortest
 
-_SPEC = re.compile(r"^\s*(from|import) +statewalk\b", re.MULTILINE)
+_SPEC = re.compile(r"(^|;)\s*(from|import)\s+statewalk\b", re.MULTILINE)
 _CHECKED = re.compile(
     r"^ *@(action|always|eventually|exists|on_step|terminal)\b|^\w+ *= *(leads_to|until)\(",
     re.MULTILINE,
@@ -113,7 +113,7 @@ def is_tested(path: Path) -> bool:
 def _text_of(path: Path) -> str:
     """Return what is in a file; nothing where there is none. Raises PermissionError."""
     try:
-        return read_bytes(path, MOST_OF_A_TEXT).decode(errors="replace")
+        return read_text(path, errors="replace", most=MOST_OF_A_TEXT)
     except PermissionError:
         raise
     except OSError:

@@ -152,16 +152,20 @@ def test_which_files_are_specs(folder: Path) -> None:
 def test_what_may_not_be_read_is_no_success(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def read_bytes(path: Path, most: int) -> bytes:
+    def read_text(path: Path, errors: str, most: int) -> str:
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(found, "read_bytes", read_bytes)
+    monkeypatch.setattr(found, "read_text", read_text)
     assert found.is_tested(folder / "any.py")
 
-    def walk(top: Path, onerror: Callable[[OSError], None]) -> Iterator[Any]:
+    really = os.walk
+
+    def walk(top: Path, onerror: Callable[[OSError], None] | None = None) -> Iterator[Any]:
+        if onerror is None:
+            yield from really(top)
+            return
         onerror(FileNotFoundError(2, "No such file or directory", "gone"))
         onerror(PermissionError(13, "Permission denied", "closed"))
-        yield from ()
 
     monkeypatch.setattr("os.walk", walk)
     assert 2 == main(["test", str(folder)])
