@@ -7,6 +7,7 @@ modules that were not found, packages with their versions, settings, and what ha
 from __future__ import annotations
 
 import os
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from hashlib import file_digest, sha256
@@ -61,8 +62,12 @@ def outdated(origins: Mapping[str, str]) -> Iterator[str]:
 
 
 def _digests(file: str) -> Iterator[str]:
-    """Yield the digest of a file, and that of its text; nothing where it cannot be read."""
+    """Yield the digest of a file, and those of its text, with its line ends and with all of them
+    one; nothing where it cannot be read.
+    """
     with suppress(OSError), opened(file) as stream:
         yield file_digest(stream, "sha256").hexdigest()
-        text = as_text(read_bytes(file, MOST_OF_A_TEXT), errors="replace")
+        data = read_bytes(file, MOST_OF_A_TEXT)
+        yield sha256(data.removeprefix(BOM_UTF8)).hexdigest()
+        text = as_text(data, errors="replace")
         yield sha256(text.encode(errors="replace")).hexdigest()

@@ -115,6 +115,7 @@ def _evidence(
         statistics=found.statistics,
         graph=checked.graph,
         compared=checked.compared,
+        unfinished=checked.unfinished,
     )
 
 

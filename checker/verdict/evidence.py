@@ -11,7 +11,7 @@ from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, Literal
 
 from statewalk.checker.contract.options import CheckOptions
-from statewalk.checker.contract.stops import StoppedBy
+from statewalk.checker.contract.stops import StoppedBy, from_outside
 from statewalk.checker.states.shortening import fit
 from statewalk.checker.traces.trace import final_states, take_step
 from statewalk.checker.verdict.explain import Explanation, Layer, explain_assert
@@ -173,6 +173,7 @@ class Evidence:
     ``compared`` names the fields through which each refinement was decided.
     ``symmetry`` says in words who changes places, and how many states the orbits stand for.
     ``fields`` are those that make the states, as far as that was counted, the most first.
+    ``unfinished``: a bound ended what came after the search.
     """
 
     options: CheckOptions = field(default_factory=CheckOptions)
@@ -202,6 +203,12 @@ class Evidence:
     warnings: tuple[Notice, ...] = ()
     folder: str | None = None
     command: tuple[str, ...] = ()
+    unfinished: bool = False
+
+    @property
+    def cut_short(self) -> bool:
+        """Return whether a limit ended the run at a point that nobody chose."""
+        return from_outside(self.stopped) or self.unfinished
 
     @property
     def error(self) -> Notice | None:

@@ -275,7 +275,7 @@ class Source:
     """The text of a spec module and its syntax tree, which nobody changes.
 
     ``builtins`` are all that its code has without importing it; None: Python's.
-    ``warnings`` are those of reading it.
+    ``warnings`` are those of reading it. ``read``: the text of its file, without what networks add.
     """
 
     path: str
@@ -284,6 +284,7 @@ class Source:
     dialect: Dialect = "python"
     builtins: Mapping[str, Any] | None = None
     warnings: tuple[SpecError, ...] = ()
+    read: str | None = None
 
     @cached_property
     def imported(self) -> frozenset[str]:
@@ -292,7 +293,8 @@ class Source:
 
     @property
     def digest(self) -> str:
-        return sha256(self.text.encode()).hexdigest()
+        """The digest of the text of its file."""
+        return sha256((self.text if self.read is None else self.read).encode()).hexdigest()
 
     def span(self, node: ast.AST) -> Span:
         """Return where a node is."""
@@ -360,7 +362,7 @@ def parse_source(path: str, text: str) -> Source:
         raise not_python(error, path) from None
     except (RecursionError, MemoryError):
         raise too_nested("SW100", longest_line(path, text)) from None
-    source = Source(path, text, tree)
+    source = Source(path, text, tree, read=text)
     if (node := too_deep(tree)) is not None:
         raise too_nested("SW100", source.span(node))
     _refuse_unread(source)

@@ -78,7 +78,7 @@ ENTERS: dict[str, str] = {
     "checker/liveness": (
         "Model dsl/assemble dsl/state dsl/values contract engines machine native states verdict"
     ),
-    "checker/machine": "dsl/caches dsl/errors dsl/source",
+    "checker/machine": "dsl/caches dsl/errors dsl/files dsl/source",
     "checker/native": (
         "Model dsl/caches dsl/state dsl/values contract engines machine states symmetry"
     ),

@@ -18,7 +18,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.contract.search import ASSERTION, DEADLOCK
 from statewalk.checker.machine import able, again
@@ -60,7 +60,8 @@ class Row:
     """The result of one configuration; ``problem`` says why there is no result. ``told``
     stands in the first row of what was checked together. ``strict``: it does not pass with
     warnings. ``compiled``: part of its time went into compiling kernels. ``origins`` are those of
-    the model that was checked, as `Model.origins`; empty where unknown.
+    the model that was checked, as `Model.origins`; empty where unknown. ``cut``: a limit ended the
+    search, so that its numbers are of no use.
     """
 
     configuration: Configuration
@@ -70,6 +71,7 @@ class Row:
     strict: bool = False
     compiled: bool = False
     origins: Mapping[str, str] = field(default_factory=dict)
+    cut: bool = True
 
     @property
     def code(self) -> int:
@@ -182,7 +184,7 @@ def _run(job: Job, how: How, running: set[subprocess.Popen[str]]) -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="statewalk-") as folder:
         printed, said, code = _ended(_words(job, how, Path(folder)), how, running)
         results = _results(Path(folder, "result.json"))
-        origins = _origins(Path(folder, _SOURCES))
+        origins, cut = _made_of(Path(folder, _SOURCES))
         told = _told(Path(folder), printed) if how.tells else None
     compiled = COMPILING in said
     missing = f"no result: {gist(said) or f'ended with exit code {code}'}"
@@ -195,6 +197,7 @@ def _run(job: Job, how: How, running: set[subprocess.Popen[str]]) -> list[Row]:
             how.strict,
             compiled and not n,
             origins[n] if n < len(origins) else {},
+            cut[n] if n < len(cut) else True,
         )
         for n, c in enumerate(job.configurations)
     ]
@@ -269,13 +272,15 @@ def _results(file: Path) -> list[Result]:
     return [read_result({k: v for k, v in row.items() if k != "config"}) for row in rows]
 
 
-def _origins(file: Path) -> list[dict[str, str]]:
-    """Return the origins of each model that a check loaded, in the order of its configurations."""
+def _made_of(file: Path) -> tuple[list[dict[str, str]], list[bool]]:
+    """Return the origins of each model that a check loaded, and whether a limit ended the search,
+    in the order of its configurations.
+    """
     try:
-        found: list[dict[str, str]] = json.loads(file.read_text(encoding="utf-8"))["sources"]
+        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return []
-    return found
+        return [], []
+    return found["sources"], found["cut"]
 
 
 def expected_text(expect: Expectation | None) -> str:

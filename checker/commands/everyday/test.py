@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     from statewalk.checker.commands.everyday.outcomes import Outcomes
     from statewalk.checker.commands.everyday.rows import How
     from statewalk.checker.commands.everyday.testing import Green, run_tests
-    from statewalk.checker.commands.everyday.update import update
+    from statewalk.checker.commands.everyday.update import Update
     from statewalk.dsl.caches import in_ci
 
     if arguments.watch:
@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
     names = arguments.config
     further: dict[str, Any] = {"verbose": arguments.verbose}
     if arguments.update:
-        further["update"] = update
+        further["update"] = Update()
     if names:
         further["wanted"] = lambda configuration: configuration.name in names
         further["needed"] = names

@@ -129,6 +129,7 @@ def tell(runs: Sequence[Run], file: str) -> None:
         more |= files_of_specs() | ({error.span.file} if error.span is not None else set())
     data = _told([(run.result.spec, run.evidence.sources) for run in runs], more)
     results = (run.result.to_dict() for run in runs)
+    data["cut"] = [run.evidence.cut_short for run in runs]
     data["runs"] = dict(zip(_names(runs), results, strict=True))
     write_text(Path(file), json.dumps(data))
 

@@ -18,7 +18,6 @@ from statewalk.checker.commands.everyday import found, rows, testing
 from statewalk.checker.commands.everyday.found import specs_in
 from statewalk.checker.commands.everyday.rows import How, checked, gist
 from statewalk.checker.commands.everyday.testing import Green
-from statewalk.checker.commands.everyday.update import rewritten
 from statewalk.dsl import caches
 from statewalk.dsl.errors import RunError
 from tests.places import ROOT
@@ -338,14 +337,6 @@ def test_numbers_are_brought_up_to_date(folder: Path, capsys: pytest.CaptureFixt
     out = capsys.readouterr().out
     assert '-config("holds", expect=holds(distinct=1_4))' in out
     assert '+config("holds", expect=holds(distinct=3))' in out
-
-
-def test_numbers_that_are_not_in_the_call_stay() -> None:
-    text = 'N = 3\nconfig("a", expect=holds(distinct=N))\nconfig("é", expect=holds(depth=1))\n'
-
-    assert (text.replace("depth=1", "depth=2"), ["a"]) == rewritten(
-        text, {"a": {"distinct": 4}, "é": {"depth": 2}}
-    )
 
 
 def test_what_a_misspelt_expectation_may_have_meant_is_said(
