@@ -29,6 +29,7 @@ _GRACE = 0.4  # seconds that one call of the spec may go on past a limit
 _LATEST = 1.0  # seconds that a search may go on past a limit in one call of the spec after another
 _ROUGH = 0.5  # past that, our own code is not spared if the spec called it
 _LOOK = 0.05
+_AT_ONCE = 1e-6
 # Calls in calls: Python allows 1000, and up to ten are ours for one of the spec's.
 _DEEPEST = 10000
 # What the compiler calls from C, where an exception is written to standard error and forgotten.
@@ -94,6 +95,8 @@ class Watchdog:
         self._called = self._inside = 0.0
         self._ended: object = None  # the call that something was raised in last
         self._saved: Any = None
+        self._left = (0.0, 0.0)  # of the caller's timer, and its interval
+        self._entered = 0.0
         self._outer: Watchdog | None = None
         self.behind: list[str] = []  # what other threads do meanwhile that may be ended
         self._able = False
@@ -103,6 +106,8 @@ class Watchdog:
         self._depth = sys.getrecursionlimit()
         sys.setrecursionlimit(max(self._depth, _DEEPEST))
         if _TIMER is not None and _is_main():
+            self._entered = time.monotonic()
+            self._left = signal.setitimer(signal.ITIMER_REAL, 0)
             self._saved = signal.signal(_TIMER, self._look)
             self._able = True
             self._outer, Watchdog.active = Watchdog.active, self
@@ -131,7 +136,15 @@ class Watchdog:
             self._outer._wait()
             self._outer.tell()
         else:
+            self._put_back()
             supervisor.note(deadline=None, memory=None, doing="")
+
+    def _put_back(self) -> None:
+        """Set the caller's timer to what is left of it; one that ran out meanwhile comes now."""
+        left, interval = self._left
+        if left:
+            left -= time.monotonic() - self._entered
+            signal.setitimer(signal.ITIMER_REAL, max(left, _AT_ONCE), interval)
 
     def end(self, reason: Limit) -> None:
         """A limit is passed now."""

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,28 @@ def test_a_watch_inside_another_hands_the_timer_back() -> None:
         assert Watchdog.active is outer
         assert 50 < signal.getitimer(signal.ITIMER_REAL)[0] <= 60
     assert OFF == signal.getitimer(signal.ITIMER_REAL)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_timer_of_the_caller_goes_on_with_what_is_left(nested: bool) -> None:
+    came: list[int] = []
+    before = signal.signal(signal.SIGALRM, lambda number, frame: came.append(number))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 60, 7)
+        with Watchdog(5.0), Watchdog(1.0) if nested else nullcontext():
+            time.sleep(0.2)
+        left, interval = signal.setitimer(signal.ITIMER_REAL, 0.05)
+        assert 50 < left < 59.9
+        assert 7 == interval
+        with Watchdog(5.0):
+            time.sleep(0.2)
+            assert not came
+        time.sleep(0.1)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+    assert [signal.SIGALRM] == came
 
 
 def test_many_short_watches_leave_no_alarm_behind() -> None:
