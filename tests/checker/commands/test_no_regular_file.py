@@ -147,7 +147,7 @@ def test_a_pipe_that_the_user_names_is_written_to(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True) as reader:
-        main(["check", DIE_HARD, "--json", str(pipe)])
+        main(["check", DIE_HARD, "--json", str(pipe), "--out", str(tmp_path / "run")])
         told = json.loads(reader.communicate()[0])
 
     assert "violated" == told["verdict"]

@@ -80,9 +80,21 @@ def test_the_share_of_a_graph(folder: Path, capsys: pytest.CaptureFixture[str]) 
     for path in (folder / "d").iterdir():
         path.unlink()  # they do not conform
     graph = str(folder.parent / f"{folder.name}.graph")
-    main(["check", SPEC, "--graph", graph, "--keep-going"])
+    main(["check", SPEC, "--graph", graph, "--keep-going", "--out", f"{graph}.run"])
     other = str(folder.parent / f"{folder.name}.other")
-    main(["check", SPEC, "--graph", other, "--keep-going", "--set", "GOAL=3"])
+    main(
+        [
+            "check",
+            SPEC,
+            "--graph",
+            other,
+            "--keep-going",
+            "--set",
+            "GOAL=3",
+            "--out",
+            f"{other}.run",
+        ]
+    )
     capsys.readouterr()
 
     assert main([*runs, "--graph", graph]) == 0
@@ -143,7 +155,7 @@ def test_a_graph_of_what_no_digest_tells(
     text = text.replace("from statewalk import", "import os\n\nfrom statewalk import", 1)
     spec.write_text(text.replace("= 4\n", '= int(os.environ["GOAL_NOW"])\n', 1), encoding="utf-8")
     graph = str(folder.parent / f"{folder.name}.graph")
-    main(["check", str(spec), "--graph", graph, "--keep-going"])
+    main(["check", str(spec), "--graph", graph, "--keep-going", "--out", f"{spec}.run"])
     capsys.readouterr()
 
     assert main(["conform", str(spec), str(folder), "--graph", graph]) == 2

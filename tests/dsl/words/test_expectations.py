@@ -104,8 +104,9 @@ def test_every_count_of_what_holds_decides(tmp_path: Path, word: str) -> None:
     )  # fmt: skip
     words = ["check", str(tmp_path / "spec.py"), "--engine", "reference", "--config", "c"]
 
-    assert 0 == main([*words, "--set", f"N={number}"])
-    assert 4 == main([*words, "--set", f"N={int(number) + 1}"])
+    out = str(tmp_path / "run")
+    assert 0 == main([*words, "--out", out, "--set", f"N={number}"])
+    assert 4 == main([*words, "--out", f"{out}2", "--set", f"N={int(number) + 1}"])
 
 
 CUT = """

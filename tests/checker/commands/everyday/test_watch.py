@@ -245,7 +245,8 @@ def test_a_module_that_may_come_is_waited_for(tmp_path: Path) -> None:
     optional = "try:\n    from limit import LIMIT\nexcept ImportError:\n    LIMIT = 3"
     spec.write_text(SPEC.replace("from limit import LIMIT", optional))
 
-    main(["check", str(spec), "--engine", "reference", "--tell", str(told)])
+    here = ("--out", str(tmp_path / "run"))
+    main(["check", str(spec), "--engine", "reference", "--tell", str(told), *here])
 
     assert str(tmp_path / "limit.py") in json.loads(told.read_text())["files"]
 
