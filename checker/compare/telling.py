@@ -237,7 +237,8 @@ def _apart(change: Change) -> str:
     if change.element or change.shifting:
         value = fit(change.after if change.mark == "+" else change.before, _WIDTH)
         whole = re.sub(r"\[\d+]$", "", change.place) if change.shifting else change.place
-        return f"{whole} {'also has' if change.mark == '+' else 'lacks'} {value}"
+        verb = "also has" if change.mark == "+" else "lacks"
+        return f"{whole} {verb} the value {value}"
     if change.mark == "+":
         return f"{change.place} is {fit(change.after, _WIDTH)}, not absent"
     if change.mark == "-":
