@@ -256,6 +256,7 @@ def _check_many(args: argparse.Namespace, options: Options) -> int:
             "there is one drawing for one history", expected="--json for a folder", code="SW709"
         )
     files = many.histories(args.file)
+    _refuse_overwriting(args, files)
     asked = many.FileChecks(args.level or "", args.format, args.initial or "", options)
     jobs = args.jobs or many.default_jobs()
     rows = list(many.in_processes(files, asked, jobs))
@@ -267,6 +268,18 @@ def _check_many(args: argparse.Namespace, options: Options) -> int:
             text = many.as_json(rows, args.file) + "\n"
             write_text(Path(args.json), text, _PLACE.format("json"), named=True)
     return many.exit_code(rows)
+
+
+def _refuse_overwriting(args: argparse.Namespace, files: list[Path]) -> None:
+    """Raise HistoryError[SW706] where --json names one of the histories."""
+    path = Path(args.json or "-")
+    if path.exists() and any(path.samefile(file) for file in files if file.exists()):
+        raise HistoryError(
+            "the history would be written over itself",
+            source=str(path),
+            expected="another file",
+            code="SW706",
+        )
 
 
 def run_convert(args: argparse.Namespace) -> int:

@@ -23,6 +23,7 @@ from statewalk.checker.history.decide.check import Options
 from statewalk.checker.history.errors import HistoryError, Undecided
 from statewalk.checker.verdict import exits
 from statewalk.dsl.errors import one_line
+from statewalk.dsl.files import decoded, opened, read_bytes
 from statewalk.dsl.library.levels import LEVELS
 
 HOLDS, VIOLATED, UNREADABLE, UNDECIDED, OURS = (
@@ -40,6 +41,16 @@ EXITS = {
     UNDECIDED: exits.INCONCLUSIVE,
     HOLDS: exits.HOLDS,
 }
+
+# What `--json` writes: `as_json` here, and `explain.report.as_json`.
+_BEGINS = b'{"schema": 1, '
+_RESULTS = (
+    frozenset(("schema", "folder", "exit_code", "files")),
+    frozenset(
+        ("schema", "source", "format", "notes", "transactions", "operations", "phases", "levels",
+         "strongest_that_hold", "weakest_that_fail", "explanations")
+    ),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +85,11 @@ def histories(folder: Path) -> list[Path]:
     """Return the histories below a folder, by name: files, and folders that are a history
     themselves.
 
-    Hidden ones are passed over. A link to a folder of histories stands for itself: it may lead
-    round in a circle, or to all files there are. Raises: HistoryError[SW709] when there is none.
+    Hidden ones are passed over, and results of earlier checks. A link to a folder of histories
+    stands for itself: it may lead round in a circle, or to all files there are. Raises:
+    HistoryError[SW709] when there is none.
     """
-    found = list(_below(folder))
+    found = [path for path in _below(folder) if not _is_result(path)]
     if not found:
         raise HistoryError(
             "the folder has no file in it",
@@ -86,6 +98,20 @@ def histories(folder: Path) -> list[Path]:
             code="SW709",
         )
     return found
+
+
+def _is_result(path: Path) -> bool:
+    """Return whether a file is what `--json` writes of a history, or of a folder of them. Without
+    an operation in it, it is no history.
+    """
+    try:
+        with opened(path) as file:
+            if file.read(len(_BEGINS)) != _BEGINS:
+                return False
+        data = decoded(read_bytes(path))
+    except (OSError, ValueError, RecursionError, MemoryError):
+        return False
+    return isinstance(data, dict) and frozenset(data) in _RESULTS
 
 
 def is_one(path: Path) -> bool:

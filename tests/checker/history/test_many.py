@@ -158,3 +158,40 @@ def test_time_that_runs_out_is_told_in_the_row(tmp_path: Path) -> None:
     asked = FileChecks("si", options=Options(timeout=0.0))
 
     assert "undecided" == check_file(str(tmp_path / "a.jsonl"), asked).outcome
+
+
+def test_a_result_in_the_folder_is_no_history(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "b.jsonl").unlink()
+    (folder / "deep" / "c.jsonl").unlink()
+    result, single = folder / "result.json", folder / "deep" / "a.json"
+    check = ("check", folder, "--jobs", "1", "--json", result)
+    run(monkeypatch, "check", folder / "a.jsonl", "--json", single)
+
+    assert 0 == run(monkeypatch, *check)
+    first = capsys.readouterr().out.splitlines()[-1]
+    assert 0 == run(monkeypatch, *check)
+
+    assert first == capsys.readouterr().out.splitlines()[-1] == "2 histories: 2 holds"
+    names = [each["file"] for each in json.loads(result.read_text())["files"]]
+    assert ["a.jsonl", "viper"] == names
+
+
+@pytest.mark.parametrize(
+    "text", ['{"schema": 1, "ops": []}', '{"schema": 1, ', '{"schema": 1, "folder": "a"}']
+)
+def test_a_history_that_looks_like_a_result_has_a_line(text: str, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(text)
+
+    assert [tmp_path / "a.json"] == histories(tmp_path)
+
+
+def test_a_history_is_not_written_over(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = (folder / "a.jsonl").read_text()
+
+    assert 2 == run(monkeypatch, "check", folder, "--json", folder / "a.jsonl")
+    assert "SW706" in capsys.readouterr().err
+    assert before == (folder / "a.jsonl").read_text()
