@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -20,6 +18,7 @@ from statewalk.checker.conform.logs import order_in, reader_of
 from statewalk.checker.conform.steps import Steps
 from statewalk.checker.contract.options import CheckOptions
 from statewalk.checker.machine.limits import within
+from statewalk.checker.machine.spawning import processes
 from statewalk.checker.machine.turns import in_turn
 from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.report.conform import as_json, conform_page, verdict_of
@@ -153,9 +152,8 @@ def in_processes(
     asked: LogCheck, runs: Sequence[Sequence[str]], jobs: int
 ) -> Iterator[Conformance]:
     """Yield what becomes of many runs, in their order, from ``jobs`` processes."""
-    spawn = multiprocessing.get_context("spawn")  # threads do not survive a fork
     parts = [runs[at::jobs] for at in range(jobs)]
-    with ProcessPoolExecutor(jobs, mp_context=spawn) as pool:
+    with processes(jobs) as pool:
         answers = [list(part) for part in pool.map(asked.of_all, parts)]
     for at in range(len(runs)):
         yield answers[at % jobs][at // jobs]

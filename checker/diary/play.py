@@ -33,6 +33,7 @@ from statewalk.checker.diary.entry import (
 )
 from statewalk.checker.library import library_folder
 from statewalk.checker.machine import able, again
+from statewalk.checker.verdict import exits
 from statewalk.dsl.errors import RunError
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ Execute = Callable[[list[str], Path], str]
 """From the words of a command, and the folder to run it in, to what it prints"""
 
 _SECONDS = 300  # that a command may take
+_ENDS = range(exits.DIVERGED + 1)  # other exit codes are no answers
 _TIMES = re.compile(r"(\d+ h )?(\d+ min )?\d+(\.\d+)? (s|ms)\b|[\d,.]+k?/s\b")
 _STRINGS = re.compile(r"(?<!\w)(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")(?!\w)")
 _PLACES = re.compile(r"(\bmodels/\S+\.py):\d+")  # in the library, where lines may move
@@ -86,15 +88,21 @@ def execute(words: list[str], folder: Path) -> str:
     settings = {"COLUMNS": "100", "NO_COLOR": "1", "PYTHONUTF8": "1"}
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "statewalk", *words], cwd=folder, env={**os.environ, **settings},
-            stdin=subprocess.DEVNULL, capture_output=True, timeout=_SECONDS, encoding="utf-8",
-            errors="replace", check=False,
+            [sys.executable, "-P", "-m", "statewalk", *words], cwd=folder,
+            env={**os.environ, **settings}, stdin=subprocess.DEVNULL, capture_output=True,
+            timeout=_SECONDS, encoding="utf-8", errors="replace", check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise RunError(
             "SW381", f"This takes more than {_SECONDS} s: statewalk {' '.join(words)}"
         ) from None
-    return done.stdout + _PROGRESS.sub("", done.stderr)
+    said = _PROGRESS.sub("", done.stderr)
+    if done.returncode not in _ENDS:
+        raise RunError(
+            "SW381", f"This ended with exit code {done.returncode}: statewalk {' '.join(words)}",
+            why=said.strip(),
+        )  # fmt: skip
+    return done.stdout + said
 
 
 def play(entry: Entry, run: Execute = execute) -> Played:

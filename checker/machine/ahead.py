@@ -14,14 +14,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from contextlib import suppress
 from importlib import import_module
-from multiprocessing import get_context
 from signal import SIGKILL
 from subprocess import DEVNULL, Popen
 from time import process_time
 from typing import Any
+
+from statewalk.checker.machine.spawning import processes
 
 _A_WHILE = 2.0  # seconds of a processor: most searches are over by then
 
@@ -219,7 +220,7 @@ class Background:
         """Return whether the kernels are there; begin to compile them if it is time."""
         if self._process is None:
             if process_time() - self._began > _A_WHILE:
-                command = [sys.executable, "-m", __name__, "native."]
+                command = [sys.executable, "-P", "-m", __name__, "native."]
                 self._process = Popen(
                     command, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True
                 )
@@ -255,8 +256,7 @@ def compiling(kernels: Sequence[tuple[str, str]], *, for_all: bool) -> Iterator[
 
     ``for_all`` keeps them in the installation where that takes files, for every user of it.
     """
-    processes = min(os.cpu_count() or 1, 8)
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+    with processes(min(os.cpu_count() or 1, 8)) as pool:
         running = {pool.submit(_compile, *kernel, for_all): kernel[1] for kernel in kernels}
         for done in as_completed(running):
             done.result()

@@ -42,7 +42,7 @@ ENTERS: dict[str, str] = {
         "verdict"
     ),
     "checker/contract": "Model dsl/words machine",
-    "checker/diary": "dsl/errors dsl/files library machine page traces",
+    "checker/diary": "dsl/errors dsl/files library machine page traces verdict/exits",
     "checker/disk": "dsl/errors dsl/files dsl/model contract machine native quick",
     "checker/engines": "Model dsl/source dsl/state dsl/values contract machine states symmetry",
     "checker/explore": (

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import json
 import math
-import multiprocessing
 import os
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -21,6 +19,7 @@ from typing import Any
 
 from statewalk.checker.history.decide.check import Options
 from statewalk.checker.history.errors import HistoryError, Undecided
+from statewalk.checker.machine.spawning import processes
 from statewalk.checker.verdict import exits
 from statewalk.dsl.errors import one_line
 from statewalk.dsl.files import decoded, opened, read_bytes
@@ -203,17 +202,16 @@ def in_processes(
     """
     work: Callable[[str], Row] = partial(check, asked=asked)
     waiting = [str(file) for file in files]
-    spawn = multiprocessing.get_context("spawn")  # kernels and threads do not survive a fork
     done = 0
     try:
-        with ProcessPoolExecutor(min(jobs, len(waiting)), mp_context=spawn) as pool:
+        with processes(min(jobs, len(waiting))) as pool:
             for row in pool.map(work, waiting):
                 done += 1
                 yield row
     except BrokenProcessPool:
         for file in waiting[done:]:
             try:
-                with ProcessPoolExecutor(1, mp_context=spawn) as pool:
+                with processes(1) as pool:
                     yield pool.submit(work, file).result()
             except BrokenProcessPool:
                 yield Row(file, OURS, message="the process that checked it died (memory?)")
