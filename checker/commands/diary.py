@@ -96,7 +96,7 @@ def _test(arguments: argparse.Namespace) -> int:
 def _build(arguments: argparse.Namespace) -> int:
     from statewalk.checker.diary.play import play_all
     from statewalk.checker.diary.site import nothing, write_site
-    from statewalk.checker.machine.files import write_text
+    from statewalk.checker.machine.rewriting import rewrite
     from statewalk.checker.report.runs import refuse_links
     from statewalk.checker.runnable import build as runnable
 
@@ -108,8 +108,9 @@ def _build(arguments: argparse.Namespace) -> int:
         played.append(found)
         one = found.entry
         changed = found.text != one.text
-        if changed:
-            write_text(one.path, found.text)
+        if changed and not rewrite(one.path, one.text, found.text):
+            found.wrong.append(f"{one.path}: it was saved meanwhile, and is not written")
+            changed = False
         streams.say(f"{'wrote' if changed else 'same '} {one.path}\n")
         streams.out().writelines(f"{line}\n" for line in found.wrong)
         streams.out().flush()
