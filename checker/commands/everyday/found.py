@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -13,7 +15,8 @@ from statewalk.dsl.files import MOST_OF_A_TEXT, read_text, shortest
 
 _SPEC = re.compile(r"(^|;)\s*(from|import)\s+statewalk\b", re.MULTILINE)
 _CHECKED = re.compile(
-    r"^ *@(action|always|eventually|exists|on_step|terminal)\b|^\w+ *= *(leads_to|until)\(",
+    r"^ *@(\w+\.)?(action|always|eventually|exists|on_step|terminal)\b"
+    r"|^\w+ *= *(\w+\.)?(leads_to|until)\(",
     re.MULTILINE,
 )
 _NOT_OURS = frozenset({"__pycache__", "node_modules", "site-packages"})
@@ -107,7 +110,27 @@ def is_tested(path: Path) -> bool:
         text = _text_of(path)
     except PermissionError:
         return True
-    return bool(CONFIGURED.search(text) and _SPEC.search(text))
+    return bool(CONFIGURED.search(text) and _SPEC.search(text)) or _configures(text)
+
+
+def _configures(text: str) -> bool:
+    """Return whether a text calls statewalk's ``config``, under whatever name it has there."""
+    if "statewalk" not in text or "config" not in text:
+        return False
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            nodes = [*ast.walk(ast.parse(text))]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    names = set[str]()
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.module == "statewalk":
+            names |= {"config" for a in node.names if a.name == "*"}
+            names |= {a.asname or a.name for a in node.names if a.name == "config"}
+        elif isinstance(node, ast.Import):
+            modules = (a.asname or a.name for a in node.names if a.name == "statewalk")
+            names |= {f"{module}.config" for module in modules}
+    return any(isinstance(n, ast.Call) and ast.unparse(n.func) in names for n in nodes if names)
 
 
 def _text_of(path: Path) -> str:
