@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import FunctionType
 from typing import Any, Literal
@@ -47,6 +48,7 @@ from statewalk.dsl.model import Dialect, Model, Property, Refined
 from statewalk.dsl.mutants import run_spec
 from statewalk.dsl.origins import together
 from statewalk.dsl.rules.all import allowed, check_tree
+from statewalk.dsl.source.apart import enter
 from statewalk.dsl.source.folding import fold_constants
 from statewalk.dsl.source.modules import Loading, loading_of
 from statewalk.dsl.source.nodes import not_python, too_nested, unchanged
@@ -88,11 +90,13 @@ def load(
         with reading:
             loading = run_spec(source, given)
             loading.refined, loading.listed = refined, listed
-            model = model_of(loading, str(path), optimize=optimize)
+            with loading.world.entered():
+                model = model_of(loading, str(path), optimize=optimize)
             if source.dialect == "fizz":
                 model = _warned_of_options(source, loading, model)
         others = [p.refined.model.origins for p in model.properties if p.refined is not None]
-        return replace(model, inputs=together(reading.inputs(loading), *others))
+        with loading.world.entered():
+            return replace(model, inputs=together(reading.inputs(loading), *others))
     except RecursionError as error:
         raise _too_deep(error, source) from None
     except SyntaxError as error:  # what only Python's compiler sees: a return outside a function
@@ -273,7 +277,9 @@ def _outside(loading: Loading) -> Outside:
     """Return what the modules of a spec hold besides the state, as they are now."""
     own = {name: m for name, m in loading.by_name.items() if not is_ours(name)}
     main = loading.modules[-1].name
-    return Outside(own, main, lambda name: name in own or is_authored(name))
+    return Outside(
+        own, main, lambda name: name in own or is_authored(name), partial(enter, loading.world)
+    )
 
 
 _MOVE: dict[Dialect, str] = {

@@ -11,17 +11,25 @@ from functools import wraps
 from threading import RLock
 from typing import ParamSpec, TypeVar
 
+from statewalk.dsl.source.apart import enter
+
 P = ParamSpec("P")
 R = TypeVar("R")
 _TURN = RLock()
 
 
 def in_turn(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a call wait for those that other threads began before."""
+    """Let a call wait for those that other threads began before, and leave the worlds of specs as
+    they were.
+    """
 
     @wraps(function)
     def waiting(*args: P.args, **kwargs: P.kwargs) -> R:
         with _TURN:
-            return function(*args, **kwargs)
+            before = enter(None)
+            try:
+                return function(*args, **kwargs)
+            finally:
+                enter(before)
 
     return waiting

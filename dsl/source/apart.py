@@ -1,5 +1,8 @@
-"""Loads of one process, each as if it were the first: what an earlier spec did to the process while
-it was loaded decides nothing of a later one.
+"""Worlds: what each load adds to the process, so that one spec decides nothing of another.
+
+A load begins in a world of its own: without the modules of authors that earlier loads imported, and
+without the places to look for modules that earlier specs added. Steps run in the world of their
+model. What the program around imported itself is in all of them.
 """
 
 from __future__ import annotations
@@ -8,84 +11,110 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
+from dataclasses import dataclass, field
+from importlib.machinery import EXTENSION_SUFFIXES
 from types import ModuleType
+from typing import Any
 
 from statewalk.dsl.source.texts import is_installed, is_ours
 
-Place = tuple[str | None, tuple[str, ...]]  # the file of a module, the folders of a package
 
-_paths: list[tuple[list[str], list[str]]] = []  # the search path before each load, and after it
-_heads: set[str] = set()  # names without dots of modules that loads have imported
+@dataclass(eq=False)
+class World:
+    """The modules of authors, places and finders that one load added, and its steps since.
 
-
-@contextmanager
-def apart() -> Iterator[list[str]]:
-    """Undo what earlier loads left, for a load; the current folder is put back after it. Yields
-    the search path before the load.
-
-    The search path stays as a spec leaves it, for what its helpers import in steps, until the next
-    load begins. Modules stay where Python would find them again.
+    ``met`` are names of modules that were looked for in steps.
     """
-    _forget()
-    folder, path, modules = _folder(), [*sys.path], {*sys.modules}
-    try:
-        yield path
-    finally:
-        if folder and folder != _folder():
-            os.chdir(folder)
-        if path != sys.path:
-            _paths.append((path, [*sys.path]))
-        _learn(modules)
+
+    modules: dict[str, ModuleType] = field(default_factory=dict)
+    path: list[str] = field(default_factory=list)
+    finders: list[Any] = field(default_factory=list)
+    met: set[str] = field(default_factory=set)
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """Be in this world for a load; the current folder is put back after it."""
+        around, before = [*sys.path], enter(self)
+        folder, names, path, finders = _folder(), {*sys.modules}, [*sys.path], [*sys.meta_path]
+        try:
+            yield
+        finally:
+            now = _folder()
+            self._add([name for name in sys.modules if name not in names])
+            self.path[:0] = [os.path.join(now, p) for p in sys.path if p not in path]
+            self.finders += [f for f in sys.meta_path if f not in finders and self._is_own(f)]
+            if folder and folder != now:
+                os.chdir(folder)
+            enter(before)
+            if before is not self:
+                sys.path[:] = around  # the spec may have removed some
+
+    def take(self) -> None:
+        """Take out of the process what is of this world."""
+        self._add([name for name in self.met if name in sys.modules])
+        self.met.clear()
+        for name in self.modules:
+            self.modules[name] = module = sys.modules.pop(name, self.modules[name])
+            self._bind(name, module, there=False)
+        sys.modules.update(_hidden)
+        for place in self.path:
+            with suppress(ValueError):
+                sys.path.remove(place)
+        sys.meta_path[:] = [finder for finder in sys.meta_path if finder not in self.finders]
+
+    def put(self) -> None:
+        """Put it back."""
+        _hidden.clear()
+        _hidden.update({n: sys.modules[n] for n in self.modules if n in sys.modules})
+        sys.modules.update(self.modules)
+        for name, module in self.modules.items():
+            self._bind(name, module, there=True)
+        sys.path[:0] = self.path
+        sys.meta_path += self.finders
+
+    def _add(self, names: list[str]) -> None:
+        own = [name for name in names if _is_authors(name)]
+        own += [name for name in names if _loaded_by(name) in {*own, *self.modules}]
+        self.modules |= {name: sys.modules[name] for name in own}
+
+    def _is_own(self, finder: Any) -> bool:
+        """Return whether an author wrote a finder: modules of a spec are not among Python's."""
+        name = getattr(finder, "__module__", "")
+        return name in self.modules or name not in sys.modules
+
+    def _bind(self, name: str, module: ModuleType, *, there: bool) -> None:
+        """Let a package that is in all worlds have a module of this one, or have it no more."""
+        outer, _, last = name.rpartition(".")
+        package = sys.modules.get(outer)
+        if package is not None and outer not in self.modules:
+            if there:
+                setattr(package, last, module)
+            elif getattr(package, last, None) is module:
+                delattr(package, last)
 
 
-def of_authors() -> dict[str, ModuleType]:
-    """Return the modules of authors that loads have imported, as they are now."""
-    return {name: m for name, m in sys.modules.items() if name.partition(".")[0] in _heads}
+_now: list[World | None] = [None]
+_hidden: dict[str, ModuleType] = {}  # modules without any world, whose names this one has, too
 
 
-@contextmanager
-def again(own: dict[str, ModuleType]) -> Iterator[None]:
-    """Let a load that has ended import in a step, with its ``own`` modules, see `of_authors`."""
-    others, before = of_authors(), {*sys.modules}
-    if others != own:
-        _put(others, own)
-    try:
-        yield
-    finally:
-        _learn(before)
-        now = of_authors()
-        if others != own:
-            _put(now, others)
-        own.update(now)
+def enter(world: World | None) -> World | None:
+    """Go to a world, None for the process without any; the one that was left."""
+    before = _now[0]
+    if world is not before:
+        if before is not None:
+            before.take()
+        if world is not None:
+            world.put()
+        _now[0] = world
+        for place in [p for p in sys.path_importer_cache if not os.path.isabs(p)]:
+            del sys.path_importer_cache[place]  # it is of another current folder
+    return before
 
 
-def _put(old: dict[str, ModuleType], new: dict[str, ModuleType]) -> None:
-    for name in old:
-        del sys.modules[name]
-    sys.modules.update(new)
-
-
-def _learn(before: set[str]) -> None:
-    new = {name.partition(".")[0] for name in sys.modules.keys() - before}
-    _heads.update(name for name in new if _is_authors(name))
-
-
-def _forget() -> None:
-    while _paths:
-        before, after = _paths.pop()
-        if sys.path == after:
-            sys.path[:] = before
-            continue
-        for folder in after:
-            if folder not in before and folder in sys.path:
-                sys.path.remove(folder)
-    for head in list(_heads):
-        module = sys.modules.get(head)
-        if module is None or _place(module.__spec__) != _place(_found(head)):
-            _heads.discard(head)
-            for name in [n for n in sys.modules if n.partition(".")[0] == head]:
-                del sys.modules[name]
+def meet(name: str) -> None:
+    """Note that a module is looked for in the world where we are."""
+    if _now[0] is not None:
+        _now[0].met.add(name)
 
 
 def _folder() -> str:
@@ -95,26 +124,25 @@ def _folder() -> str:
         return ""
 
 
-def _is_authors(head: str) -> bool:
+def _loaded_by(name: str) -> str:
+    """Return the name of the module that has the loader of a module."""
+    loader = getattr(getattr(sys.modules[name], "__spec__", None), "loader", None)
+    return str(getattr(loader, "__module__", ""))
+
+
+def _is_authors(name: str) -> bool:
     """Return whether a module is one that a load may import again: a text that is not installed."""
-    module = sys.modules.get(head)
-    if not isinstance(module, ModuleType) or head in sys.stdlib_module_names or is_ours(head):
+    module = sys.modules[name]
+    spec = getattr(module, "__spec__", None)
+    if type(module) is not ModuleType or is_ours(name):
         return False
-    file, folders = _place(module.__spec__)
-    if file is None:
-        return bool(folders) and not any(map(is_installed, folders))
+    if name.partition(".")[0] in sys.stdlib_module_names:
+        return False
+    if spec is None:  # a package may make modules below itself
+        return "." not in name
+    file, folders = spec.origin, spec.submodule_search_locations
+    if file is None or file == "namespace":
+        with suppress(Exception):  # a namespace asks for its parent
+            return bool(folders) and not all(map(is_installed, folders or ()))
+        return False
     return not is_installed(file) and not file.endswith(tuple(EXTENSION_SUFFIXES))
-
-
-def _place(spec: ModuleSpec | None) -> Place:
-    if spec is None:
-        return None, ()
-    return spec.origin, tuple(spec.submodule_search_locations or ())
-
-
-def _found(head: str) -> ModuleSpec | None:
-    for finder in sys.meta_path:
-        with suppress(Exception):  # it is somebody else's
-            if (spec := finder.find_spec(head, None)) is not None:
-                return spec
-    return None

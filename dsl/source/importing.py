@@ -10,6 +10,7 @@ from types import CodeType
 from typing import Any
 
 from statewalk.dsl.binding import binding
+from statewalk.dsl.source.apart import meet
 from statewalk.dsl.source.texts import is_installed
 
 
@@ -45,6 +46,7 @@ class _AuthorsFinder:
                 note(name)
         elif found.origin is not None and not is_installed(found.origin):
             of_text(found)
+            meet(name)
         return found
 
 

@@ -25,7 +25,7 @@ from typing import Any
 from statewalk.dsl.annotations import copy_annotations, why_quoted
 from statewalk.dsl.declared import Declared, declaring
 from statewalk.dsl.errors import Span, SpecError, StatewalkError, place_of, raised
-from statewalk.dsl.source.apart import again, apart, of_authors
+from statewalk.dsl.source.apart import World
 from statewalk.dsl.source.importing import from_texts
 from statewalk.dsl.source.nodes import WITH_ASSERTIONS, copied, walk
 from statewalk.dsl.source.set_order import settled, with_ordered_builtins, with_ordered_sets
@@ -119,8 +119,7 @@ class Loading:
     listed: bool = False
     _begun: dict[str, types.ModuleType] = field(default_factory=dict)
     _texts: dict[str, tuple[Source, dict[str, Any]]] = field(default_factory=dict)  # by path
-    _added: list[str] = field(default_factory=list)  # to the search path, by the spec
-    _imports: dict[str, types.ModuleType] | None = None  # of others, once it has ended
+    world: World = field(default_factory=World)
     _broken: BaseException | None = None  # what a spec module that failed is told with
     hints: dict[str, Any] = field(default_factory=dict)  # types of constants, None where unknown
 
@@ -144,11 +143,13 @@ class Loading:
         """Run the main module and what it imports."""
         path = Path(source.path)
         _, package = place_in_packages(path)
-        with apart() as before:
-            with searching(self.root), from_texts(), keeping_settings(source):
-                self.run(source, f"{package}.{path.stem}" if package else path.stem, package)
-            self._added = [folder for folder in sys.path if folder not in before]
-        self._imports = of_authors()
+        with (
+            self.world.entered(),
+            searching(self.root),
+            from_texts(),
+            keeping_settings(source),
+        ):
+            self.run(source, f"{package}.{path.stem}" if package else path.stem, package)
         if self._broken is not None:  # although the module that imports it goes on
             raise self._broken
         if self.declared.mutants:
@@ -281,10 +282,7 @@ class Loading:
         self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
     ) -> Any:
         """``import`` inside a spec module: sibling spec modules are run privately."""
-        if self._imports is None:
-            with searching(self.root), from_texts():
-                return self._imported(name, globals, locals, fromlist, level)
-        with again(self._imports), searching(self.root, *self._added), from_texts():
+        with searching(self.root), from_texts():  # also in a step
             return self._imported(name, globals, locals, fromlist, level)
 
     def _imported(self, name: str, globals: Any, locals: Any, fromlist: Any, level: int) -> Any:

@@ -248,7 +248,7 @@ class Outside:
     """A snapshot of the contents of some modules. ``main`` is the one of the spec.
 
     ``is_own`` tells by its name whether a module is the author's. `look` tells what was changed;
-    it is told what `runs` meanwhile, so that it can name it.
+    it is told what `runs` meanwhile, so that it can name it. ``enter`` goes where that is to run.
     """
 
     def __init__(
@@ -256,7 +256,9 @@ class Outside:
         modules: Mapping[str, ModuleType] | None = None,
         main: str = "",
         is_own: Callable[[str], bool] = lambda name: False,
+        enter: Callable[[], object] = lambda: None,
     ) -> None:
+        self.enter = enter
         self._main = main
         self._is_own = functools.cache(is_own)
         self._held: list[_Holding] = []
@@ -273,6 +275,7 @@ class Outside:
 
     def runs(self, what: Any) -> None:
         """Record that an action or a predicate is about to run."""
+        self.enter()
         if len(self._ran) < 2 and not any(one is what for one in self._ran):
             self._ran.append(what)
 

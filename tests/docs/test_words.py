@@ -37,7 +37,7 @@ changed checked checker chosen classes client clock close cluster code command c
 contract copied current damaged data database deadline decide decided declared did differ disabled
 digest disk domain done drop dsl each edge effect elt empty enabled end ended entry every exist
 expanded expect expected explanation exploration explore extra factory fail failed failure
-few first fit fixed
+few first fit fixed enter
 fizz flag follow followed following forget fps frame free full given has head held here high hint
 hold home how html identity imported indent inlined inner inside
 item job json keep kernel kind label last late later

@@ -153,6 +153,7 @@ def recorded_in(model: Model, hook: Hook, state: State) -> tuple[Recorded, ...]:
     from statewalk.dsl.errors import RunError
     from statewalk.dsl.state.plain_view import PlainView
 
+    model.outside.enter()
     with bound(PlainView(state), None, model.classes, HOOK, model.actions):
         found: tuple[Any, ...] = tuple(hook())
     for t in found:
@@ -181,6 +182,7 @@ def operation_lines(model: Model, hook: Hook, state: State) -> list[str]:
             return [plain(one) for one in value] if listed else value
         return text_of(freeze(value))
 
+    model.outside.enter()
     with bound(PlainView(state), None, model.classes, OPERATIONS, model.actions):
         events = [tuple(event) for event in hook()]
         try:

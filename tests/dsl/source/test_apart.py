@@ -68,6 +68,84 @@ def test_a_library_of_the_same_name_is_its_own(two: tuple[str, str]) -> None:
     assert "small is violated" in str(compare(*two))
 
 
+# Files below the folder of a spec, and the lines with which the spec gets its limit. What is in
+# "shared" lies on the search path of all.
+WAYS = {
+    "a helper imports in a function": (
+        {"lib/helper.py": "def limit():\n    import params\n    return params.LIMIT\n",
+         "lib/params.py": "LIMIT = {}\n"},
+        BESIDE + "from helper import limit\n",
+    ),
+    "a package imports from itself in a function": (
+        {"lib/helper/__init__.py":
+         "def limit():\n    from .params import LIMIT\n    return LIMIT\n",
+         "lib/helper/params.py": "LIMIT = {}\n"},
+        BESIDE + "from helper import limit\n",
+    ),
+    "a relative place": (
+        {"lib/helper.py": "LIMIT = {}\ndef limit():\n    return LIMIT\n"},
+        "import os, sys\nos.chdir(os.path.dirname(os.path.dirname(__file__)))\n"
+        "sys.path.insert(0, 'lib')\nfrom helper import limit\n",
+    ),
+    "a shared helper imports another": (
+        {"lib/params.py": "LIMIT = {}\n",
+         "../shared/facade.py": "from params import LIMIT\ndef limit():\n    return LIMIT\n"},
+        BESIDE + "from facade import limit\n",
+    ),
+    "a package in two places": (
+        {"lib/pk/params.py": "LIMIT = {}\n", "../shared/pk/other.py": ""},
+        BESIDE + "import pk.other\nfrom pk.params import LIMIT\nlimit = lambda: LIMIT\n",
+    ),
+    "a shared helper keeps something": (
+        {"limit.txt": "{}",
+         "../shared/keeping.py": "from functools import lru_cache\n@lru_cache\ndef read(name):\n"
+         "    with open(name) as file:\n        return int(file.read())\n"},
+        "import os\nos.chdir(os.path.dirname(os.path.dirname(__file__)))\n"
+        "from keeping import read\nLIMIT = read('limit.txt')\nlimit = lambda: LIMIT\n",
+    ),
+    "a finder": (
+        {"lib/found.py": "import sys, types\nfrom importlib.machinery import ModuleSpec\n"
+         "class Finder:\n"
+         "    @staticmethod\n    def find_spec(name, path=None, target=None):\n"
+         "        return ModuleSpec(name, Finder) if name == 'params' else None\n"
+         "    @staticmethod\n    def create_module(spec):\n        return None\n"
+         "    @staticmethod\n    def exec_module(module):\n        module.LIMIT = {}\n"
+         "sys.meta_path.append(Finder)\n"},
+        BESIDE + "import found\nfrom params import LIMIT\nlimit = lambda: LIMIT\n",
+    ),
+    "a module that is made": (
+        {"limit.txt": "{}"},
+        "import os, sys, types\n"
+        "if 'made' not in sys.modules:\n"
+        "    sys.modules['made'] = types.ModuleType('made')\n"
+        "    with open(os.path.join(os.path.dirname(__file__), '../limit.txt')) as file:\n"
+        "        sys.modules['made'].LIMIT = int(file.read())\n"
+        "from made import LIMIT\nlimit = lambda: LIMIT\n",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_one_spec_imports_is_not_what_another_gets(
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, head = WAYS[way]
+    for folder, limit in (("a", 8), ("b", 3)):
+        for name, text in {**files, "specs/spec.py": head + SPEC}.items():
+            file = tmp_path / folder / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text.replace("{}", str(limit)))
+    monkeypatch.syspath_prepend(tmp_path / "shared")
+    specs = [str(tmp_path / folder / "specs" / "spec.py") for folder in "abba"]
+
+    models = [load(spec) for spec in specs]
+    found = [check(spec).verdict for spec in specs]
+
+    assert ["holds", "violated", "violated", "holds"] == found
+    assert found == [check(model).verdict for model in models]
+    assert "small is violated" in str(compare(*specs[:2]))
+
+
 def test_models_that_are_loaded_keep_theirs(two: tuple[str, str]) -> None:
     models = [load(spec) for spec in two]
 

@@ -226,7 +226,6 @@ def test_what_a_helper_keeps_belongs_to_each_load(folder: Path) -> None:
 
     assert first == again
     assert {"data.txt", "pool.txt"} <= origins().keys()
-    sys.modules["keeps"].POOL.shutdown()
 
 
 @pytest.mark.sampled(3)
