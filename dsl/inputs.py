@@ -11,7 +11,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import file_digest
@@ -122,10 +122,22 @@ _BY_PYTHON = {"numpy", "PyYAML", "pydantic", "pydantic_core"}
 _REWRITTEN = "a file that it reads and rewrites"
 Stamp = tuple[int, int, int, int]  # device, number, size, time of the last change
 _under_way: list[Reading] = []
+_last: list[Reading] = []  # the one that was entered last
 _while_run: dict[str, set[str]] = {}  # module → files opened while it ran, which it does only once
 _unseen_while_run: dict[str, set[str]] = {}  # the same of what else it asked for
 _missing_while_run: dict[str, set[str]] = {}  # the same of modules that it looked for in vain
 _sought: set[str] = set()  # files that the author's code opened, or tried to
+
+
+def opened_last() -> dict[str, str]:
+    """Return the files that the last load opened, with digests; a load that failed has no more."""
+    found = {}
+    for file, stamp in _last[-1].opened.items() if _last else ():
+        with suppress(OSError), opened(file) as stream:
+            found[file] = file_digest(stream, "sha256").hexdigest()
+        if stamp != _stamp(file):
+            found[file] = REWRITTEN
+    return found
 
 
 class Reading:
@@ -147,6 +159,7 @@ class Reading:
         self.frame = sys._getframe(1)
         self.thread, self.threads = get_ident(), frozenset(sys._current_frames())
         _under_way.append(self)
+        _last[:] = [self]
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -42,6 +42,7 @@ class World:
             now = _folder()
             self._add([name for name in sys.modules if name not in names])
             self.path[:0] = [os.path.join(now, p) for p in sys.path if p not in path]
+            _added.update(dict.fromkeys(self.path))
             self.finders += [f for f in sys.meta_path if f not in finders and self._is_own(f)]
             if folder and folder != now:
                 os.chdir(folder)
@@ -94,6 +95,7 @@ class World:
 
 
 _now: list[World | None] = [None]
+_added: dict[str, None] = {}  # places of all worlds
 _hidden: dict[str, ModuleType] = {}  # modules without any world, whose names this one has, too
 
 
@@ -109,6 +111,12 @@ def enter(world: World | None) -> World | None:
         for place in [p for p in sys.path_importer_cache if not os.path.isabs(p)]:
             del sys.path_importer_cache[place]  # it is of another current folder
     return before
+
+
+def places() -> list[str]:
+    """Return where authors' modules are looked for, also by steps of any world."""
+    there = (place for place in (*_added, *sys.path) if place)
+    return [p for p in there if os.path.isdir(p) and not is_installed(os.path.join(p, "x.py"))]
 
 
 def meet(name: str) -> None:

@@ -26,7 +26,10 @@ from statewalk.checker.report.page import Page, plural
 from statewalk.checker.report.progress import since_page
 from statewalk.checker.verdict import exits
 from statewalk.dsl.files import absolute
-from statewalk.dsl.origins import NO_MODULE
+from statewalk.dsl.inputs import opened_last
+from statewalk.dsl.origins import ABSENT, NO_MODULE, UNSEEN
+from statewalk.dsl.source.apart import places
+from statewalk.dsl.source.texts import place_in_packages
 
 if TYPE_CHECKING:
     from statewalk.checker.verdict.run import Result, Run
@@ -36,6 +39,7 @@ _LOOK = 0.2  # seconds between two looks
 _SPECS = (".py", ".fizz")
 _RARELY = 20  # times as long as it takes to look which files there are lie between two
 _NAMED = 3  # files that are named
+_INIT = "__init__.py"
 
 
 class Watched(Protocol):
@@ -68,6 +72,10 @@ def watch(job: Watched) -> int:
                 _show(job.done())
                 files.learn(job.made)
                 looked = plural(sum(map(os.path.exists, set(files.which()))), "file")
+                unseen = {origins[UNSEEN] for origins in job.made if UNSEEN in origins}
+                if unseen:
+                    asked_for = ", ".join(sorted(unseen))
+                    _say(f"not watched: what the spec asks for beside files ({asked_for})", "dim")
                 _say(f"watching {looked}, Ctrl-C ends it", "dim")
             while not files.saved():
                 if asked():
@@ -127,7 +135,8 @@ def tell(runs: Sequence[Run], file: str) -> None:
     more: set[str] = set()
     for error in filter(None, (run.evidence.error for run in runs)):
         more |= files_of_specs() | ({error.span.file} if error.span is not None else set())
-    data = _told([(run.result.spec, run.evidence.sources) for run in runs], more)
+    made = [(run.result.spec, run.evidence.sources) for run in runs]
+    data = _told([*made, *((spec, opened_last()) for spec, origins in made if not origins)], more)
     results = (run.result.to_dict() for run in runs)
     data["cut"] = [run.evidence.cut_short for run in runs]
     data["runs"] = dict(zip(_names(runs), results, strict=True))
@@ -135,10 +144,17 @@ def tell(runs: Sequence[Run], file: str) -> None:
 
 
 def _told(made: Sequence[Origins], more: Iterable[str] = ()) -> dict[str, Any]:
-    files = set(more).union(*(_files(spec, origins) for spec, origins in made))
+    files, sources = set(more), [dict(origins) for _, origins in made]
+    for spec, origins in made:
+        beside, root = os.path.dirname(os.path.abspath(spec)), place_in_packages(Path(spec))[0]
+        folders = list(dict.fromkeys((beside, root, *places())))
+        sought = [n.removeprefix(NO_MODULE) for n in origins if n.startswith(NO_MODULE)]
+        absent = {file for name in sought for file in _places_of(name, folders)}
+        files |= {*origins, *absent, *_hiding(origins, folders)}
+        sources.append(dict.fromkeys(absent, ABSENT))
     return {
         "files": sorted({absolute(f) for f in files if os.path.isabs(f) or os.path.exists(f)}),
-        "sources": [dict(origins) for _, origins in made],
+        "sources": sources,
     }
 
 
@@ -152,17 +168,27 @@ def _taken(told: Path) -> dict[str, Any] | None:
     return data
 
 
-def _files(spec: str, origins: Mapping[str, str]) -> set[str]:
-    """Return the files among the origins of a spec, and those that would be in their place, or
-    that of modules that were not found, if they came.
-    """
-    beside = os.path.dirname(os.path.abspath(spec))
-    modules = {name.removesuffix(".py") for name in origins if name.endswith(".py")}
-    sought = [n.removeprefix(NO_MODULE).split(".") for n in origins if n.startswith(NO_MODULE)]
-    modules |= {os.path.join(beside, *names) for names in sought}
-    modules |= {os.path.join(beside, os.path.basename(module)) for module in modules}
-    first = {os.path.join(module, "__init__.py") for module in modules}
-    return {*origins, *first, *(f"{module}.py" for module in modules)}
+def _hiding(origins: Mapping[str, str], folders: Sequence[str]) -> Iterator[str]:
+    """Yield files that would be imported in the place of others, or around them, if they came."""
+    names = {name for name in origins if name.isidentifier()}  # of packages
+    for file in (Path(name) for name in origins if name.endswith(".py")):
+        names.add(file.parent.name if file.name == _INIT else file.stem)
+        yield from (str(file.with_suffix("") / _INIT), str(file.parent / _INIT))
+    for name in names:
+        yield from _places_of(name, folders)
+    for name in sys.stdlib_module_names:
+        yield from _places_of(name, folders[:1])
+
+
+def _places_of(module: str, folders: Sequence[str]) -> Iterator[str]:
+    """Yield the files that a module, or a package around it, could be."""
+    head, *rest = module.split(".")
+    for folder in folders:
+        place = os.path.join(folder, head)
+        yield from (f"{place}.py", os.path.join(place, _INIT))
+        if rest:
+            place = os.path.join(place, *rest)
+            yield from (f"{place}.py", os.path.join(place, _INIT))
 
 
 def _names(runs: Sequence[Run]) -> Iterator[str]:

@@ -330,17 +330,36 @@ def test_a_link_that_is_turned_while_a_spec_is_loaded_was_saved(
     assert then in again
 
 
-@pytest.mark.parametrize("newcomer", ["limit/__init__.py", "limit.py"])
+@pytest.mark.parametrize(
+    "newcomer",
+    ["limit/__init__.py", "limit.py", "first/limit.py", "lib/optional.py", "string.py",
+     "numpy.py", "second/__init__.py"],
+)  # fmt: skip
 def test_a_module_that_may_hide_another_is_looked_at(newcomer: str, tmp_path: Path) -> None:
     spec, told = tmp_path / "spec.py", tmp_path / "told.json"
-    spec.write_text(SPEC)
-    place = tmp_path if newcomer != "limit.py" else tmp_path / "elsewhere"
-    place.mkdir(exist_ok=True)
-    (place / "limit.py").write_text("LIMIT = 3\n")
+    for folder in ("first", "second", "lib"):
+        (tmp_path / folder).mkdir()
+    head = f"import string, numpy, sys\nsys.path.append({str(tmp_path / 'lib')!r})\n"
+    head += "try:\n    import optional\nexcept ImportError:\n    pass\n"
+    spec.write_text(head + SPEC)
+    (tmp_path / "second" / "limit.py").write_text("LIMIT = 3\n")
+    path = os.pathsep.join(str(tmp_path / folder) for folder in ("first", "second"))
     words = [sys.executable, "-m", "statewalk", "check", str(spec), "--engine", "reference"]
 
-    subprocess.run(
-        [*words, "--tell", str(told)], check=True, env=os.environ | {"PYTHONPATH": str(place)}
-    )
+    subprocess.run([*words, "--tell", str(told)], check=True, env=os.environ | {"PYTHONPATH": path})
 
     assert str(tmp_path / newcomer) in json.loads(told.read_text())["files"]
+
+
+def test_a_mistake_of_what_is_no_longer_there_does_not_stay(tmp_path: Path) -> None:
+    for folder, limit in (("old", "2"), ("new", "two")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "limit").write_text(limit)
+    (tmp_path / "now").symlink_to("new")
+    (tmp_path / "once").touch()
+    lines = TURNS.replace("LIMIT = int(file.read())", "text = file.read()")
+    (tmp_path / "spec.py").write_text(lines.replace("class ", "LIMIT = int(text)\nclass ", 1))
+
+    with watching(tmp_path, "check", "spec.py") as process:
+        assert "ValueError" in said(process)
+        assert "VIOLATED" in said(process)
