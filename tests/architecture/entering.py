@@ -21,8 +21,8 @@ ENTERS: dict[str, str] = {
         "machine native refinement states traces verdict"
     ),
     "checker/commands": (
-        "Model dsl/caches dsl/fizz/convert dsl/words api behaviours compare contract diary engines "
-        "explore graph induction library machine page refinement report runnable "
+        "Model dsl/caches dsl/fizz/convert dsl/inputs dsl/source dsl/words api behaviours compare "
+        "contract diary engines explore graph induction library machine page refinement report runnable "
         "spark/session states traces verdict"
     ),
     "checker/commands/behaviours": (
