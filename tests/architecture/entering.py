@@ -22,8 +22,8 @@ ENTERS: dict[str, str] = {
     ),
     "checker/commands": (
         "Model dsl/caches dsl/fizz/convert dsl/inputs dsl/source dsl/words api behaviours compare "
-        "contract diary engines explore graph induction library machine page refinement report runnable "
-        "spark/session states traces verdict"
+        "contract diary engines explore graph induction library machine page refinement report "
+        "runnable spark/session states traces verdict"
     ),
     "checker/commands/behaviours": (
         "Model api behaviours commands/arguments conform conforming contract "
