@@ -38,11 +38,10 @@ TRIED = "try:\n    from helper import limit\nexcept ImportError:\n    limit = la
 
 @pytest.fixture(autouse=True)
 def process() -> Iterator[None]:
-    path, modules = [*sys.path], {*sys.modules}
+    path = [*sys.path]
     yield
     sys.path[:] = path
-    for name in sys.modules.keys() - modules:
-        del sys.modules[name]
+    sys.modules.pop("mine", None)
 
 
 @pytest.fixture
