@@ -179,6 +179,7 @@ def not_begun(
     return Run(result, evidence, {}, report_of)
 
 
+@in_turn
 def report_of(run: Run) -> str:
     """Return the report of a run, as it is printed."""
     from statewalk.checker.report.check import report

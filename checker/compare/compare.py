@@ -17,6 +17,7 @@ from statewalk.checker.contract.search import Progress
 from statewalk.checker.contract.stops import ended_by
 from statewalk.checker.liveness.graph import Ints
 from statewalk.checker.machine.limits import within
+from statewalk.checker.machine.turns import in_turn
 from statewalk.checker.machine.watch import CutShort
 from statewalk.checker.refinement.inclusion import Inclusion, allowed, beside, followed, included
 from statewalk.checker.refinement.sights import Map, by_rule, compared, left_out, looked_at
@@ -125,15 +126,18 @@ class Comparison:
         )
         raise TypeError(said)
 
+    @in_turn
     def __str__(self) -> str:
         return str(named(_TELLING, "page_of")(self, "").plain())
 
     __repr__ = __str__
 
+    @in_turn
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the table, and the report, without scripts."""
         return str(named(_NOTEBOOK, "html_of")(self))
 
+    @in_turn
     def _repr_markdown_(self) -> str:
         return str(named(_TELLING, "markdown_of")(self, ""))
 

@@ -17,6 +17,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.contract.late import ShownPage, named
+from statewalk.checker.machine.turns import in_turn
 from statewalk.checker.states.attempts import unrepeatable
 from statewalk.checker.states.content import (
     Content,
@@ -164,6 +165,7 @@ class Trace(OfKind):
         )
 
     @cached_property
+    @in_turn
     def diffs(self) -> tuple[tuple[Change, ...], ...]:
         """Per step, what it changed."""
         pairs = zip(self.contents, self.contents[1:], strict=False)

@@ -11,14 +11,21 @@ from statewalk import Run, check, load
 from statewalk.dsl.model import Model
 
 SPEC = """
+from enum import Enum
 from statewalk import State, action, always
+
+class Kind(Enum):
+    EVEN = {step}
+    ODD = 0
 
 class C(State):
     n: int = 0
+    kind: Kind = Kind.EVEN
 
     @action
     def inc(self) -> None:
         self.n = (self.n + {step}) % {size}
+        self.kind = Kind.ODD if self.n % 2 else Kind.EVEN
 
 c = C()
 
@@ -38,9 +45,9 @@ def test_calls_in_several_threads_find_what_each_finds_alone(loaded: bool, tmp_p
         files.append(file)
     asked: list[Path | Model] = [load(f) for f in files] if loaded else [*files]
 
-    def found(spec: Path | Model) -> tuple[str, int]:
+    def found(spec: Path | Model) -> tuple[str, int, str]:
         run: Run = check(spec, engine="reference", keep_going=True)
-        return run.verdict, run.counts.distinct
+        return run.verdict, run.counts.distinct, str(run).partition("searched")[0]
 
     alone = [found(spec) for spec in asked]
     with ThreadPoolExecutor(4) as pool:
