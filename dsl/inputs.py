@@ -307,7 +307,8 @@ def _note_unseen(what: str, running: list[str]) -> None:
 
 def _note_in_step(event: str, about: tuple[Any, ...], frame: FrameType) -> None:
     """Note what a step asks for that may be otherwise the next time; what it writes is not."""
-    if event == "import" or (event == "open" and about[2] & 3 == os.O_WRONLY):
+    writes = event in ENVIRONMENT or (event == "open" and about[2] & 3 == os.O_WRONLY)
+    if event == "import" or writes:
         return
     if place := place_of(frame):
         in_steps.setdefault(place, event)

@@ -21,8 +21,8 @@ _COARSE = 50_000_000  # nanoseconds by which the clock of files may be behind; l
 class Files:
     """Files that are told apart from what they were: ``which`` are to be looked at, each time.
 
-    One that nobody looked at before is new where it was written or renamed since; else it is one
-    that belongs to them only now, and is looked at from `learn` on.
+    One that nobody looked at before is new, but in `learn`, where one that was not written or
+    renamed since belongs to them only now.
     """
 
     def __init__(self, which: Callable[[], Iterable[str]]) -> None:
@@ -40,7 +40,7 @@ class Files:
         now = self._all()
         kept = {file: facts for file, facts in self.known.items() if file in now}
         for file, found in now.items():
-            if not self._differs(file, found):
+            if file in self.known or found is None or found[0] <= self.since:
                 kept.setdefault(file, found)
         self.known = kept
         before, self.outdated = self.outdated, {}
@@ -76,7 +76,7 @@ class Files:
     def _differs(self, file: str, found: Facts | None) -> bool:
         if file in self.known:
             return found != self.known[file]
-        return found is not None and found[0] > self.since
+        return found is not None
 
     def _all(self) -> dict[str, Facts | None]:
         """Return facts of those that are to be looked at; also of those that were, and are gone."""

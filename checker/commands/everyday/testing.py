@@ -23,6 +23,7 @@ from statewalk.dsl import caches
 from statewalk.dsl.declared import AS_IT_IS, Configuration
 from statewalk.dsl.errors import RunError, StatewalkError, one_line
 from statewalk.dsl.files import read_text
+from statewalk.dsl.inputs import opened_last
 from statewalk.dsl.origins import UNSURE
 
 SCHEMA = 1
@@ -189,7 +190,7 @@ def _loaded(
     try:
         model = api.load_within(path, {})
     except StatewalkError as error:
-        return _Spec(path, mistake=error)
+        return _Spec(path, opened_last(), mistake=error)
     declared = model.configurations
     if path.endswith(".fizz"):
         declared = declared or (Configuration(AS_IT_IS, {}),)

@@ -199,8 +199,19 @@ def test_a_file_that_belongs_to_them_only_now_was_not_saved(tmp_path: Path) -> N
     new.touch()
     moved.with_name("elsewhere").rename(moved)
     which += [str(old), str(new), str(moved)]
+    files.learn()
 
     assert [str(moved), str(new)] == files.saved()
+
+
+def test_a_file_that_comes_was_saved_however_old_it_is(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").touch()
+    files = Files(lambda: map(str, tmp_path.glob("*.py")))
+    files.since = time.time_ns() + 10**9
+
+    (tmp_path / "spec.py").symlink_to("elsewhere")
+
+    assert [str(tmp_path / "spec.py")] == files.saved()
 
 
 def test_a_file_that_belongs_to_them_only_now_is_looked_at_once_it_was_learned(
