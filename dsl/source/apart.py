@@ -10,58 +10,68 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib.machinery import EXTENSION_SUFFIXES
+from threading import get_ident
 from types import ModuleType
 from typing import Any
 
-from statewalk.dsl.source.texts import is_installed, is_ours
+from statewalk.dsl.source.texts import is_installed
 
 
 @dataclass(eq=False)
 class World:
     """The modules of authors, places and finders that one load added, and its steps since.
 
-    ``met`` are names of modules that were looked for in steps.
+    Places come ``first`` or ``last`` in the search path. ``met`` are names of modules that were
+    found for it, ``names`` those of all that there were before.
     """
 
     modules: dict[str, ModuleType] = field(default_factory=dict)
-    path: list[str] = field(default_factory=list)
+    first: list[str] = field(default_factory=list)
+    last: list[str] = field(default_factory=list)
     finders: list[Any] = field(default_factory=list)
     met: set[str] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+    thread: int = 0
 
     @contextmanager
     def entered(self) -> Iterator[None]:
         """Be in this world for a load; the current folder is put back after it."""
-        around, before = [*sys.path], enter(self)
-        folder, names, path, finders = _folder(), {*sys.modules}, [*sys.path], [*sys.meta_path]
+        around, before, folder = [*sys.path], enter(self), _folder()
+        self.names, finders = {*sys.modules}, [*sys.meta_path]
         try:
             yield
         finally:
             now = _folder()
-            self._add([name for name in sys.modules if name not in names])
-            self.path[:0] = [os.path.join(now, p) for p in sys.path if p not in path]
-            _added.update(dict.fromkeys(self.path))
+            self.modules |= self.imported()
+            self._keep([p if p in around else os.path.join(now, p) for p in sys.path], around)
             self.finders += [f for f in sys.meta_path if f not in finders and self._is_own(f)]
             if folder and folder != now:
                 os.chdir(folder)
+                for place in [p for p in [*sys.path_importer_cache] if not os.path.isabs(p)]:
+                    sys.path_importer_cache.pop(place, None)  # it is of the other folder
             enter(before)
-            if before is not self:
-                sys.path[:] = around  # the spec may have removed some
+            if before is not self and any(place not in sys.path for place in around):
+                sys.path = around  # the spec has removed some
+
+    def imported(self) -> dict[str, ModuleType]:
+        """Return the modules of authors that it has by now."""
+        new = [name for name in [*sys.modules] if name not in self.names]
+        own = [name for name in new if name in self.met or _is_made(name)]
+        own += [n for n in new if _loaded_by(n) in {*own, *self.modules} and n not in own]
+        return self.modules | {name: sys.modules[name] for name in own if name in sys.modules}
 
     def take(self) -> None:
         """Take out of the process what is of this world."""
-        self._add([name for name in self.met if name in sys.modules])
-        self.met.clear()
+        self.modules |= {name: sys.modules[name] for name in self.met if name in sys.modules}
         for name in self.modules:
             self.modules[name] = module = sys.modules.pop(name, self.modules[name])
             self._bind(name, module, there=False)
         sys.modules.update(_hidden)
-        for place in self.path:
-            with suppress(ValueError):
-                sys.path.remove(place)
-        sys.meta_path[:] = [finder for finder in sys.meta_path if finder not in self.finders]
+        own = {*self.first, *self.last}
+        sys.path = [place for place in sys.path if place not in own]
+        sys.meta_path = [finder for finder in sys.meta_path if finder not in self.finders]
 
     def put(self) -> None:
         """Put it back."""
@@ -70,13 +80,17 @@ class World:
         sys.modules.update(self.modules)
         for name, module in self.modules.items():
             self._bind(name, module, there=True)
-        sys.path[:0] = self.path
-        sys.meta_path += self.finders
+        sys.path = [*self.first, *sys.path, *self.last]
+        sys.meta_path = [*sys.meta_path, *self.finders]
+        self.thread = get_ident()
 
-    def _add(self, names: list[str]) -> None:
-        own = [name for name in names if _is_authors(name)]
-        own += [name for name in names if _loaded_by(name) in {*own, *self.modules}]
-        self.modules |= {name: sys.modules[name] for name in own}
+    def _keep(self, path: list[str], around: list[str]) -> None:
+        """Keep the places of a path that are not in the one around, before and after it."""
+        shared = next((at for at, place in enumerate(path) if place in around), len(path))
+        self.first = [p for p in path[:shared] if p not in around]
+        self.last = [p for p in path[shared:] if p not in around]
+        sys.path = [*self.first, *(p for p in path if p in around), *self.last]
+        _added.update(dict.fromkeys((*self.first, *self.last)))
 
     def _is_own(self, finder: Any) -> bool:
         """Return whether an author wrote a finder: modules of a spec are not among Python's."""
@@ -94,8 +108,10 @@ class World:
                 delattr(package, last)
 
 
+# Lists of Python's are replaced, not changed: another thread may be going through them.
 _now: list[World | None] = [None]
 _added: dict[str, None] = {}  # places of all worlds
+_imported: set[str] = set()  # names of modules of all worlds
 _hidden: dict[str, ModuleType] = {}  # modules without any world, whose names this one has, too
 
 
@@ -108,21 +124,26 @@ def enter(world: World | None) -> World | None:
         if world is not None:
             world.put()
         _now[0] = world
-        for place in [p for p in sys.path_importer_cache if not os.path.isabs(p)]:
-            del sys.path_importer_cache[place]  # it is of another current folder
     return before
+
+
+def is_imported(name: str) -> bool:
+    """Return whether some load has imported a module of this name."""
+    return name in _imported
 
 
 def places() -> list[str]:
     """Return where authors' modules are looked for, also by steps of any world."""
     there = (place for place in (*_added, *sys.path) if place)
-    return [p for p in there if os.path.isdir(p) and not is_installed(os.path.join(p, "x.py"))]
+    return [place for place in there if not is_installed(os.path.join(place, "x.py"))]
 
 
 def meet(name: str) -> None:
     """Note that a module is looked for in the world where we are."""
-    if _now[0] is not None:
-        _now[0].met.add(name)
+    world = _now[0]
+    if world is not None and world.thread == get_ident():
+        world.met.add(name)
+        _imported.add(name)
 
 
 def _folder() -> str:
@@ -134,23 +155,14 @@ def _folder() -> str:
 
 def _loaded_by(name: str) -> str:
     """Return the name of the module that has the loader of a module."""
-    loader = getattr(getattr(sys.modules[name], "__spec__", None), "loader", None)
+    loader = getattr(getattr(sys.modules.get(name), "__spec__", None), "loader", None)
     return str(getattr(loader, "__module__", ""))
 
 
-def _is_authors(name: str) -> bool:
-    """Return whether a module is one that a load may import again: a text that is not installed."""
-    module = sys.modules[name]
-    spec = getattr(module, "__spec__", None)
-    if type(module) is not ModuleType or is_ours(name):
+def _is_made(name: str) -> bool:
+    """Return whether a module was made by a program, not found, and not by an installed one."""
+    module: Any = sys.modules.get(name)
+    if getattr(module, "__spec__", None) is not None or not isinstance(module, ModuleType):
         return False
-    if name.partition(".")[0] in sys.stdlib_module_names:
-        return False
-    if spec is None:  # a package may make modules below itself
-        return "." not in name
-    file, folders = spec.origin, spec.submodule_search_locations
-    if file is None or file == "namespace":
-        with suppress(Exception):  # a namespace asks for its parent
-            return bool(folders) and not all(map(is_installed, folders or ()))
-        return False
-    return not is_installed(file) and not file.endswith(tuple(EXTENSION_SUFFIXES))
+    world, outer = _now[0], name.rpartition(".")[0]
+    return not outer or (world is not None and outer in world.met.union(world.modules))

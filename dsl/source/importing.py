@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec, SourceFileLoader
 from types import CodeType
 from typing import Any
 
 from statewalk.dsl.binding import binding
 from statewalk.dsl.source.apart import meet
-from statewalk.dsl.source.texts import is_installed
+from statewalk.dsl.source.texts import is_installed, is_ours
 
 
 class _FromText(SourceFileLoader):
@@ -44,9 +44,15 @@ class _AuthorsFinder:
         if found is None:
             for note in MISSING:
                 note(name)
+        elif found.origin in ("built-in", "frozen"):
+            return found
         elif found.origin is not None and not is_installed(found.origin):
             of_text(found)
-            meet(name)
+            if not found.origin.endswith(tuple(EXTENSION_SUFFIXES)) and not is_ours(name):
+                meet(name)
+        elif found.origin is None and found.submodule_search_locations is not None:
+            if not all(map(is_installed, found.submodule_search_locations)):  # a namespace
+                meet(name)
         return found
 
 

@@ -25,7 +25,7 @@ from typing import Any
 from statewalk.dsl.annotations import copy_annotations, why_quoted
 from statewalk.dsl.declared import Declared, declaring
 from statewalk.dsl.errors import Span, SpecError, StatewalkError, place_of, raised
-from statewalk.dsl.source.apart import World
+from statewalk.dsl.source.apart import World, is_imported
 from statewalk.dsl.source.importing import from_texts
 from statewalk.dsl.source.nodes import WITH_ASSERTIONS, copied, walk
 from statewalk.dsl.source.set_order import settled, with_ordered_builtins, with_ordered_sets
@@ -336,6 +336,10 @@ class Loading:
             or is_spec_module(file, package_of(file, name), self.folders, set())
         )
 
+    def is_own_or_imported(self, name: str) -> bool:
+        """Return whether a module is run for this load alone, or imported for it."""
+        return is_imported(name) or self.is_own(name)
+
     def _private(self, name: str) -> types.ModuleType:
         """Return a module that is run as part of the spec, and a package around such a one."""
         if name not in self.by_name:
@@ -429,7 +433,8 @@ class _Storing(MutableMapping[str, Any]):
                 if key in loading.given:
                     meant = loading.used.setdefault(key, [])
                     meant += [full] if full not in meant else []
-                    known = Given(loading.by_name, loading.is_own, resolved)
+                    own = {**loading.world.imported(), **loading.by_name}
+                    known = Given(own, loading.is_own_or_imported, resolved)
                     given = known.adopted(name, loading.given[key])
                     break
             if isinstance(given, GivenText) and callable(default):  # a function, by its name

@@ -60,13 +60,15 @@ _STDLIB.append(os.path.dirname(os.__file__))  # which may be an archive
 @contextmanager
 def searching(*folders: str) -> Iterator[None]:
     """Look for modules in some folders first, for a while."""
-    sys.path[:0] = folders
+    sys.path = [*folders, *sys.path]  # another thread may be going through the list that was
     try:
         yield
     finally:
+        path = [*sys.path]
         for folder in folders:
             with suppress(ValueError):  # the spec may have removed it
-                sys.path.remove(folder)
+                path.remove(folder)
+        sys.path = path
 
 
 def place_in_packages(path: Path) -> tuple[str, str]:

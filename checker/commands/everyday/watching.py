@@ -174,6 +174,8 @@ def _hiding(origins: Mapping[str, str], folders: Sequence[str]) -> Iterator[str]
     for file in (Path(name) for name in origins if name.endswith(".py")):
         names.add(file.parent.name if file.name == _INIT else file.stem)
         yield from (str(file.with_suffix("") / _INIT), str(file.parent / _INIT))
+        for folder in (folder for folder in folders if file.is_relative_to(folder)):
+            yield from (os.path.join(other, file.relative_to(folder)) for other in folders)
     for name in names:
         yield from _places_of(name, folders)
     for name in sys.stdlib_module_names:
@@ -182,12 +184,10 @@ def _hiding(origins: Mapping[str, str], folders: Sequence[str]) -> Iterator[str]
 
 def _places_of(module: str, folders: Sequence[str]) -> Iterator[str]:
     """Yield the files that a module, or a package around it, could be."""
-    head, *rest = module.split(".")
+    parts = module.split(".")
     for folder in folders:
-        place = os.path.join(folder, head)
-        yield from (f"{place}.py", os.path.join(place, _INIT))
-        if rest:
-            place = os.path.join(place, *rest)
+        for count in range(1, len(parts) + 1):
+            place = os.path.join(folder, *parts[:count])
             yield from (f"{place}.py", os.path.join(place, _INIT))
 
 

@@ -145,6 +145,54 @@ def test_what_one_spec_imports_is_not_what_another_gets(
     assert "small is violated" in str(compare(*specs[:2]))
 
 
+@pytest.mark.parametrize(
+    ("head", "fast"),
+    [
+        ("F: Constant[Callable[[], int]] = slow\nlimit = lambda: 3 if F is fast else 9\n", "fast"),
+        (
+            "F: Constant[Mode] = Mode.SLOW\nlimit = lambda: 3 if F is Mode.FAST else 9\n",
+            "Mode.FAST",
+        ),
+    ],
+    ids=["function", "enum"],
+)
+def test_a_constant_of_a_shared_helper_is_the_same_in_all_loads(
+    head: str, fast: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared" / "kinds.py").write_text(
+        "from enum import Enum\nclass Mode(Enum):\n    SLOW = 1\n    FAST = 2\n"
+        "def fast():\n    return 3\ndef slow():\n    return 9\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path / "shared")
+    (tmp_path / "specs").mkdir()
+    spec = tmp_path / "specs" / "spec.py"
+    imports = "from collections.abc import Callable\nfrom statewalk import Constant, config\n"
+    imports += "from kinds import Mode, fast, slow\n"
+    spec.write_text(f"{imports}{head}{SPEC}config('f', F={fast})\n")
+
+    assert "holds" == check(spec).verdict
+    assert "violated" == check(spec, config="f").verdict
+    assert "violated" == check(spec, load(spec, config="f").constants).verdict
+
+
+def test_a_place_that_is_appended_comes_last_in_steps_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder, limit in (("shared", 9), ("lib", 3)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "params.py").write_text(f"LIMIT = {limit}\n")
+    (tmp_path / "lib" / "helper.py").write_text(
+        "def limit():\n    import params\n    return params.LIMIT\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path / "shared")
+    (tmp_path / "specs").mkdir()
+    spec = tmp_path / "specs" / "spec.py"
+    spec.write_text(BESIDE.replace("insert(0, ", "append(") + "from helper import limit\n" + SPEC)
+
+    assert "holds" == check(spec).verdict
+
+
 def test_models_that_are_loaded_keep_theirs(two: tuple[str, str]) -> None:
     models = [load(spec) for spec in two]
 
