@@ -158,16 +158,6 @@ def _told(made: Sequence[Origins], more: Iterable[str] = ()) -> dict[str, Any]:
     }
 
 
-def _taken(told: Path) -> dict[str, Any] | None:
-    """Return what was told, once; None where nothing was."""
-    try:
-        data: dict[str, Any] = json.loads(told.read_text(encoding="utf-8"))
-        told.unlink()
-    except (OSError, ValueError):
-        return None
-    return data
-
-
 def _hiding(origins: Mapping[str, str], folders: Sequence[str]) -> Iterator[str]:
     """Yield files that would be imported in the place of others, or around them, if they came."""
     names = {name for name in origins if name.isidentifier()}  # of packages
@@ -206,21 +196,38 @@ def _names(runs: Sequence[Run]) -> Iterator[str]:
 
 
 @dataclass
-class WatchedCheck:
-    """``statewalk check``: compared with the last check that had a result."""
+class _Telling:
+    """A command whose process tells, in a file of a folder, what it was made of."""
 
-    spec: str
     given: Sequence[str]
     folder: str
-    words: Sequence[str] = ()
-    known: set[str] = field(default_factory=set)
-    mistaken: bool = True
-    made: Sequence[Mapping[str, str]] = ()
-    before: tuple[str, dict[str, Result]] | None = None
+    words: Sequence[str] = field(init=False)
+    known: set[str] = field(default_factory=set, init=False)
+    made: Sequence[Mapping[str, str]] = field(default=(), init=False)
 
     def __post_init__(self) -> None:
         self.told = Path(self.folder, "told.json")
         self.words = [*without(self.given), TELL, str(self.told)]
+
+    def taken(self) -> dict[str, Any] | None:
+        """Return what was told, once; None where nothing was."""
+        self.made = ()
+        try:
+            data: dict[str, Any] = json.loads(self.told.read_text(encoding="utf-8"))
+            self.told.unlink()
+        except (OSError, ValueError):
+            return None
+        self.made = data["sources"]
+        return data
+
+
+@dataclass
+class WatchedCheck(_Telling):
+    """``statewalk check``: compared with the last check that had a result."""
+
+    spec: str
+    mistaken: bool = field(default=True, init=False)
+    before: tuple[str, dict[str, Result]] | None = field(default=None, init=False)
 
     def files(self) -> Iterator[str]:
         """Yield what the last check was made of; after a mistake, also what may mend it."""
@@ -235,12 +242,11 @@ class WatchedCheck:
         """Return what is not as it was before."""
         from statewalk.checker.verdict.run import read_result
 
-        self.mistaken, self.made = True, ()
-        data = _taken(self.told)
+        self.mistaken = True
+        data = self.taken()
         if data is None:
             return None
         now = {name: read_result(result) for name, result in data["runs"].items()}
-        self.made = data["sources"]
         self.mistaken = any(result.verdict == "error" for result in now.values())
         self.known = {*data["files"], *(self.known if self.mistaken else ())}
         before = self.before
@@ -262,21 +268,12 @@ def tell_tests(made: Sequence[Origins], file: str) -> None:
 
 
 @dataclass
-class WatchedTests:
+class WatchedTests(_Telling):
     """``statewalk test``: what did not change is not checked again anyway."""
 
     paths: Sequence[str]
-    given: Sequence[str]
-    folder: str
-    words: Sequence[str] = ()
-    known: set[str] = field(default_factory=set)
-    made: Sequence[Mapping[str, str]] = ()
-    found: list[str] = field(default_factory=list)
-    next: float = 0.0
-
-    def __post_init__(self) -> None:
-        self.told = Path(self.folder, "told.json")
-        self.words = [*without(self.given), TELL, str(self.told)]
+    found: list[str] = field(default_factory=list, init=False)
+    next: float = field(default=0.0, init=False)
 
     def files(self) -> set[str]:
         """Return all files that may be specs or parts of them, and what they were made of."""
@@ -288,8 +285,7 @@ class WatchedTests:
 
     def done(self) -> None:
         """The table says it all."""
-        data = _taken(self.told)
-        self.made = data["sources"] if data else ()
+        data = self.taken()
         if data:  # a spec that is mistaken now does not say what it is made of
             self.known = {*self.known, *data["files"]}
 
@@ -297,10 +293,10 @@ class WatchedTests:
 def watch_tests(paths: Sequence[str], given: Sequence[str]) -> int:
     """Test specs again and again; the exit code."""
     with tempfile.TemporaryDirectory(prefix="statewalk-") as folder:
-        return watch(WatchedTests(paths, given, folder))
+        return watch(WatchedTests(given, folder, paths))
 
 
 def watch_check(spec: str, given: Sequence[str]) -> int:
     """Check a spec again and again; the exit code."""
     with tempfile.TemporaryDirectory(prefix="statewalk-") as folder:
-        return watch(WatchedCheck(os.path.abspath(spec), given, folder))
+        return watch(WatchedCheck(given, folder, os.path.abspath(spec)))
