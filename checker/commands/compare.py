@@ -187,7 +187,12 @@ def _models(
         (name, load_within(path, constants, options))
         for name, path, constants in zip((a.spec, a.other), paths, sides, strict=True)
     ]
-    return models, map_of(models[1][1], a.map, function) if a.map else None, None, ()
+    if not a.map:
+        return models, None, None, ()
+    second, imported = models[1][1], spec_path(a.other)
+    if Path(imported).resolve() not in {Path(one).resolve() for one in second.sources}:
+        raise RunError("SW361", f"--map {a.map}: {file} does not import {imported}.", help=_MAP)
+    return models, map_of(second, a.map, function), None, ()
 
 
 def varied(text: str) -> list[tuple[str, str]]:

@@ -241,13 +241,14 @@ def test_what_counts_can_be_chosen(tmp_path: Path) -> None:
         (["missing.py"], "missing.py"),
         (["{spec}", "--vary", "RULE=none,locked"], "Both OTHER and --vary"),
         (["{spec}", "--map", "{spec}:nope"], "has no function nope"),
+        (["{folder}/bag.py", "--map", "{spec}:seen"], "lock.py does not import"),
     ],
 )
 def test_mistakes(
     words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    [spec] = written(tmp_path, lock=LOCK)
-    code = main(["compare", spec, *(word.format(spec=spec) for word in words)])
+    spec, _ = written(tmp_path, lock=LOCK, bag=BAG)
+    code = main(["compare", spec, *(word.format(spec=spec, folder=tmp_path) for word in words)])
 
     assert 2 == code
     assert said in capsys.readouterr().err
