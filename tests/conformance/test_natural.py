@@ -28,7 +28,7 @@ SMALL: dict[str, dict[str, int]] = {  # by the name of a row: constants for a mo
 TWINS = {row.name: row for row in table.ROWS if row.twin}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", some(SMALL, every=6))
 def test_a_spec_has_the_counts_of_its_twin(name: str, tmp_path: Path) -> None:
     row = replace(TWINS[name], constants=SMALL[name])

@@ -27,7 +27,7 @@ def counted(seed: int, folder: Path, **options: Any) -> tuple[Counts, Counts]:
     return Counts(counts.distinct, counts.generated, counts.depth, broken), expected
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", some(SEEDS, every=100))
 def test_generated_networks_have_the_states_of_plain_python(seed: int, tmp_path: Path) -> None:
     found, expected = counted(seed, tmp_path, engine="reference")
@@ -51,6 +51,7 @@ def test_with_spark_too(seed: int, tmp_path: Path) -> None:
     assert found == expected
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", some(SEEDS, every=200))
 def test_symmetry_keeps_verdicts_and_lengths(seed: int, tmp_path: Path) -> None:
     found, expected = counted(seed, tmp_path, engine="native", threads=1, symmetry=True)

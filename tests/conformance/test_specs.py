@@ -97,7 +97,7 @@ def checked() -> Iterator[Any]:
                 yield slow(*row) if case.slow or at >= most else row
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(("case", "engine"), list(checked()), ids=str)
 def test_spec_gives_what_its_header_says(case: Case, engine: str) -> None:
     constants = {name: GivenText(value) for name, value in case.constants}

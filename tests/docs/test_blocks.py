@@ -39,7 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("walk", walks(spark=False), ids=lambda w: Path(w.page).stem)
 def test_a_page_can_be_followed(
     walk: Walk, folder: Path, capsys: pytest.CaptureFixture[str]

@@ -56,7 +56,7 @@ def examples(page: str) -> list[Example]:
     return found
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "example", [e for page in PAGES for e in examples(page)], ids=lambda e: e.title
 )

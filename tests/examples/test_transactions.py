@@ -41,6 +41,7 @@ def coordinator(monkeypatch: pytest.MonkeyPatch) -> Any:
     return importlib.import_module("coordinator")
 
 
+@pytest.mark.thorough
 def test_runs_conform(question: Question, coordinator: Any, tmp_path: Path) -> None:
     for seed in range(5):
         answer = question.ask(asyncio.run(coordinator.run(tmp_path, seed)))

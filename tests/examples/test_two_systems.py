@@ -79,6 +79,7 @@ def test_what_is_decided_after_another_took_over_is_refused(
     assert "producer.index == coordinator.owner" in answer.report
 
 
+@pytest.mark.thorough
 def test_a_recovery_that_finds_another_row_is_refused(question: Question, tmp_path: Path) -> None:
     answer = asked(question, tmp_path, SERVER, state="Committing")
 

@@ -315,6 +315,7 @@ def test_a_late_request_of_a_recovered_producer_ends_the_next_transaction() -> N
 
 
 # -- liveness ------------------------------------------------------------------------------------
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "name",
     some(

@@ -37,6 +37,7 @@ def test_nothing_is_violated_as_kafka_is(name: str, numbers: tuple[int, int, int
     assert {} == violated(found)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "name",
     [

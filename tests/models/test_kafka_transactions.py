@@ -195,6 +195,7 @@ def test_two_leaders_that_both_commit_write_different_logs() -> None:
 
 
 # -- liveness ------------------------------------------------------------------------------------
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "constants",
     [
@@ -213,6 +214,7 @@ def test_all_clients_get_an_id_and_one_adds_its_partitions(constants: Constants)
     assert {EVERYBODY: "holds", SOMEBODY: "holds"} == verdicts
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("mutant", "constants", "broken"),
     [

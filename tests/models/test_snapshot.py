@@ -94,7 +94,7 @@ def test_a_run_finds_what_it_states(name: str) -> None:
     }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", some((n for n, row in ROWS.items() if size(row) <= 80), every=40))
 @pytest.mark.parametrize(
     "optimize",
@@ -244,6 +244,7 @@ def trace_of(name: str) -> Trace:
         return load_trace(file)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", some(cases(VIOLATING), every=30))
 def test_the_clients_of_a_violating_trace_can_tell(name: str) -> None:
     trace = trace_of(name)
@@ -262,6 +263,7 @@ def test_the_clients_of_a_violating_trace_can_tell(name: str) -> None:
         assert wanted == explain(history, verdict).name
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", some(cases(not_large(VIOLATING)), every=30))
 def test_every_violating_history_has_one_name(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     level, names = broken(VIOLATING[name]), set()
@@ -279,7 +281,7 @@ def test_every_violating_history_has_one_name(name: str, monkeypatch: pytest.Mon
 
 
 # -- three judges ----------------------------------------------------------------------------------
-@pytest.mark.sampled(2)
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", some(cases(not_large(ROWS)), every=40))
 def test_the_library_agrees_with_execution_on_every_history(
     name: str, monkeypatch: pytest.MonkeyPatch

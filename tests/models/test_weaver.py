@@ -101,6 +101,7 @@ def cyclic(outcome: tuple[tuple[str, ...], ...], stamps: set[Pair]) -> bool:
     return is_cyclic(stamps | {(a, b) for a, b in (order[:2] for order in outcome)})
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "stamps", "counts"),
     [

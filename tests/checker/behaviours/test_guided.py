@@ -64,7 +64,7 @@ def test_what_comes_next_is_listed() -> None:
     assert "only the first 10" in list(extension(model, state, 3, limit=10))[-1]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("model", "constants", "property"),
     [

@@ -46,6 +46,7 @@ def test_learned_walks_are_plain_walks_of_specs(seed: int, tmp_path: Path) -> No
     assert walk(model, "plain", 20, seed=seed) == walk(model, "learned", 20, seed=seed)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("spec", "constants"),
     [
@@ -65,6 +66,7 @@ def test_learned_walks_are_plain_walks_of_models(spec: str, constants: dict[str,
     assert walk(model, "plain", 10, 40) == walk(model, "learned", 10, 40)
 
 
+@pytest.mark.thorough
 def test_a_walk_does_not_depend_on_those_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
     model = load(ROOT / "models/kafka/init_pid.py")
     expected = walk(model, "learned", 30, seed=5)

@@ -36,7 +36,7 @@ def test_equal_seeds_give_equal_walks_whatever_follows(strategy: Name, lease: Mo
     assert few.walks != other.walks
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.thorough
 @pytest.mark.parametrize("spec", ["lease", "expiry"])
 def test_priorities_find_in_few_walks_what_chance_does_not(spec: str) -> None:
     model = load(FOLDER / f"{spec}.py")

@@ -45,6 +45,7 @@ def test_answers_do_not_depend_on_the_bits(spec: str, engine: str, symmetry: boo
     assert told(some) == told(all_)
 
 
+@pytest.mark.thorough
 def test_the_probability_of_a_collision_follows_the_bits(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -106,6 +107,7 @@ def test_liveness_has_numbers_for_all_states() -> None:
     assert len(np.unique(all_.fingerprints)) == all_.n == some.n
 
 
+@pytest.mark.thorough
 def test_a_search_goes_on_with_its_bits(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,6 +20,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [slow("toys/die_hard"), "die_hard"])
 def test_every_command_that_takes_a_spec_takes_a_model(
     name: str, capsys: pytest.CaptureFixture[str]

@@ -19,6 +19,7 @@ s = S()
 """
 
 
+@pytest.mark.thorough
 def test_python_m_finds_what_the_command_finds(tmp_path: Path) -> None:
     (tmp_path / "tuning.py").write_text("N = 9")
     (tmp_path / "specs").mkdir()

@@ -194,6 +194,7 @@ def agree(seed: int, folder: Path) -> Counter[str]:
     return told
 
 
+@pytest.mark.thorough
 def test_generated_clean_behaviors(tmp_path: Path) -> None:
     told = sum((agree(seed, tmp_path) for seed in range(20)), Counter[str]())
 

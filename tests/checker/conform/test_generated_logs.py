@@ -292,6 +292,7 @@ def agree(seed: int, folder: Path) -> Counter[str]:
     return told
 
 
+@pytest.mark.thorough
 def test_generated_logs(tmp_path: Path) -> None:
     told = sum((agree(seed, tmp_path) for seed in range(6)), Counter[str]())
 

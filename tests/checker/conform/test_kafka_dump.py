@@ -122,7 +122,7 @@ FAULTS: dict[str, tuple[int, Record | None, int]] = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", some(FAULTS, every=6))
 def test_a_planted_fault_is_found_where_it_is(name: str, tmp_path: Path) -> None:
     at, record, more = FAULTS[name]

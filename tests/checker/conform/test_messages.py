@@ -83,7 +83,7 @@ def test_what_is_received_instead_is_told(tmp_path: Path) -> None:
     assert "it receives Put(source=Client#0, n=1), and b is Put(source=Client#0, n=2)" in said
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["bag", "set"])
 def test_equal_messages_have_any_of_their_names(kind: str, tmp_path: Path) -> None:
     same = {"action": "put_same"}

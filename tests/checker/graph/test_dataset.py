@@ -238,6 +238,7 @@ def test_sql_looks_into_values(kinds: Path, states: int, predicate: str) -> None
     assert ((states,),) == found.rows
 
 
+@pytest.mark.thorough
 def test_the_questions_of_the_page_are_answered(kinds: Path) -> None:
     page = (ROOT / "docs/how-to/graph.md").read_text(encoding="utf-8")
     block = next(b for b in page.split("```sql\n") if "Node_0_log" in b).partition("```")[0]

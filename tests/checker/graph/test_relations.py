@@ -84,6 +84,7 @@ def test_merged_states_and_errors_give_no_tables(tmp_path: Path) -> None:
         check(spec, engine="reference").states()
 
 
+@pytest.mark.thorough
 def test_a_notebook_shows_tables_and_small_graphs(run: Run) -> None:
     small = check(DIE_HARD, engine="reference").graph()
     shown = run.states()

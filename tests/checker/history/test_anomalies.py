@@ -132,6 +132,7 @@ def test_a_read_of_a_retried_value_counts_for_its_last_write(tmp_path: Path) -> 
     assert 0 == _check(tmp_path, transactions)
 
 
+@pytest.mark.thorough
 def test_many_writers_of_a_key_are_explained_by_a_few_orders(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

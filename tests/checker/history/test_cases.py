@@ -267,6 +267,7 @@ def test_an_aborted_transaction_may_have_written_the_initial_value() -> None:
     assert not check(from_records([*records, txn(2, rx(7))]), "strong-session-serializable").holds
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("many", [4_000, slow(20_000)])
 def test_many_findings_take_no_time_of_their_own(many: int) -> None:
     reads = [["r", "x", 1 + i % 2] for i in range(many)]

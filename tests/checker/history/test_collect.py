@@ -34,6 +34,7 @@ def database(name: str, tmp_path: Path) -> Database:
     return DATABASES[name]("" if name == "duckdb" else str(tmp_path / "db.sqlite"), None)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "workload"), some(product(PROMISED, WORKLOADS), every=33))
 def test_a_database_keeps_what_it_promises(name: str, workload: str, tmp_path: Path) -> None:
     path = tmp_path / "h.jsonl"
@@ -227,7 +228,7 @@ def test_a_database_that_cannot_be_prepared_leaves_no_file(tmp_path: Path) -> No
     assert not (tmp_path / "h").exists()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", PROMISED)
 def test_a_collector_that_is_killed_leaves_a_history_that_can_be_checked(
     name: str, tmp_path: Path

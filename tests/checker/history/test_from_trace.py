@@ -38,6 +38,7 @@ def test_what_is_written_is_a_history_that_can_be_checked(
     assert "stale-read-session" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_without_a_file_it_goes_to_standard_output(
     trace: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -65,6 +66,7 @@ def test_a_trace_of_another_spec_is_refused(
     assert "SW405" in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_a_trace_that_does_not_happen_gives_no_history(
     trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

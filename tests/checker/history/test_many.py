@@ -160,6 +160,7 @@ def test_time_that_runs_out_is_told_in_the_row(tmp_path: Path) -> None:
     assert "undecided" == check_file(str(tmp_path / "a.jsonl"), asked).outcome
 
 
+@pytest.mark.thorough
 def test_a_result_in_the_folder_is_no_history(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -206,7 +206,7 @@ def test_what_holds_is_violated_or_is_undecided_agrees_with_the_definitions(
 # -- each format
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", formats.WRITERS)
 @pytest.mark.parametrize(("count", "seed"), [(8, 70), *(slow(150, s) for s in range(71, 74))])
 def test_a_format_loses_verdicts_and_never_changes_one(

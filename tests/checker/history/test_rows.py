@@ -211,6 +211,7 @@ def test_a_list_has_one_beginning(reads: list[Any]) -> None:
     assert names([UNKNOWN, txn(9, ["append", "L", 865]), *records])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("count", "seed"), [(6, 0), *(slow(25, seed) for seed in range(3))])
 def test_what_a_list_held_at_the_start_changes_no_verdict(count: int, seed: int) -> None:
     rng = random.Random(seed)

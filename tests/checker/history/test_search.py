@@ -27,7 +27,7 @@ RULES = Options(via_sessions=False, guess=False)
 SEARCHED = ("si", "strong-session-si", "strong-si", "serializable", "strict-serializable")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.thorough
 @pytest.mark.parametrize("guess", [True, False])
 def test_verdicts_are_right_when_saturation_stops_after_one_pass(
     monkeypatch: pytest.MonkeyPatch, guess: bool

@@ -160,6 +160,7 @@ def test_what_was_not_expanded_to_its_end_is_not_called_expanded(
     assert (steps[~graph.expanded] == 0).all()
 
 
+@pytest.mark.thorough
 def test_a_search_that_keeps_its_graph_finds_the_same() -> None:
     model = load(INIT_PID, {"MUTANT": "no_epoch_bump", "BROKERS": 1})
     options = SearchOptions(threads=2, keep_going=True)

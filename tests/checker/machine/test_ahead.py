@@ -49,6 +49,7 @@ def test_no_kernel_is_missing() -> None:
     assert kept == {k for k in all_kernels() if k[0] != "liveness.kernels"}
 
 
+@pytest.mark.thorough
 def test_checks_call_kernels_with_the_types_they_are_compiled_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

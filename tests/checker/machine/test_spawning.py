@@ -27,6 +27,7 @@ def hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.thorough
 def test_a_command_of_a_diary(hidden: Path) -> None:
     spec = str(ROOT / "specs" / "toys" / "capped.fizz")
 
@@ -50,6 +51,7 @@ def test_a_command_of_a_diary_that_crashes_is_no_answer(
     assert "SW381" == told.value.code
 
 
+@pytest.mark.thorough
 def test_a_folder_of_histories(hidden: Path) -> None:
     (hidden / "runs").mkdir()
     for name in "ab":

@@ -50,6 +50,7 @@ def test_a_report_that_fails_is_not_silent(
     assert said in capfd.readouterr().err
 
 
+@pytest.mark.thorough
 def test_a_library_that_leaves_the_process_is_not_blamed_on_the_spec(tmp_path: Path) -> None:
     text = "import ctypes\nimport statewalk\nctypes.CDLL(None)._exit(1)\n"
     (tmp_path / "spec.py").write_text(text)

@@ -82,6 +82,7 @@ def test_a_timer_of_the_caller_goes_on_with_what_is_left(nested: bool) -> None:
     assert [signal.SIGALRM] == came
 
 
+@pytest.mark.thorough
 def test_many_short_watches_leave_no_alarm_behind() -> None:
     code = """
 import time

@@ -167,6 +167,7 @@ def test_a_text_spec_that_hangs_ends_too(hang: str, how: str, tmp_path: Path) ->
     assert found.late < 2 + SLACK
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("what", "engine"),
     [

@@ -44,7 +44,7 @@ def test_two_phase_commit(n: int, broken: bool, split: bool) -> None:
     agree(two_phase_commit(n, broken=broken, split=split), SearchOptions())
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.thorough
 @pytest.mark.parametrize("bits", [64, 128])
 def test_keeping_on_after_a_violation(bits: int) -> None:
     agree(two_phase_commit(3, broken=True), SearchOptions(keep_going=True, fingerprint_bits=bits))
@@ -96,6 +96,7 @@ def test_a_slow_search_goes_over_before_its_time_is_up(monkeypatch: pytest.Monke
     assert 288 == found.counts.distinct
 
 
+@pytest.mark.thorough
 @settings(deadline=None)
 @given(random=st.randoms(use_true_random=False), rows=st.integers(1, 3), view=st.booleans())
 def test_generated_models_in_batches_of_few_states(random: Random, rows: int, view: bool) -> None:
@@ -104,6 +105,7 @@ def test_generated_models_in_batches_of_few_states(random: Random, rows: int, vi
         agree(generate(random), SearchOptions(keep_going=True, max_states=200, view=view))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rows", [slow(1), slow(7), 40])
 def test_two_phase_commit_in_small_batches(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "_MAX_ROWS", rows)

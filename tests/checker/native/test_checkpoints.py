@@ -61,7 +61,7 @@ def test_generated_models_are_resumed(seed: int, tmp_path: Path) -> None:
     assert told(expected) == told(resumed)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.thorough
 @pytest.mark.parametrize("depth", [2, slow(5)])
 @pytest.mark.parametrize("spec", THREADED, ids=lambda path: path.name)
 def test_specs_with_threads_are_resumed(spec: Path, depth: int, tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def without(states: list[State], keys: tuple[Key, ...]) -> int:
     )  # fmt: skip
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.thorough
 @pytest.mark.parametrize(("spec", "constants"), SPECS)
 def test_sketches_are_near_the_exact_sets(spec: str, constants: dict[str, int]) -> None:
     model = loaded(spec, constants)

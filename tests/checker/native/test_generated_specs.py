@@ -55,11 +55,13 @@ def test_engines_agree_on_generated_specs(seed: int, tmp_path: Path) -> None:
     agree(seed, tmp_path)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [270, slow(762)])
 def test_programs_see_what_a_function_without_a_program_wrote(seed: int, tmp_path: Path) -> None:
     agree(seed, tmp_path)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", some(range(3, 15), every=12))
 def test_engines_agree_on_fields_that_may_have_no_value(seed: int, tmp_path: Path) -> None:
     agree(seed, tmp_path, random_share(seed))

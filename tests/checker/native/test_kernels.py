@@ -20,6 +20,7 @@ from tests.checker.native.hand import two_phase_commit
 KERNELS = [slow(kernels.expand), slow(kernels.check), slow(tables.insert), tables.gather]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.__name__)
 def test_kernels_do_not_count_references(kernel: Any) -> None:
     native.explore(two_phase_commit(2), SearchOptions())

@@ -283,6 +283,7 @@ def lengths(found: Exploration) -> dict[str, int]:
     }
 
 
+@pytest.mark.thorough
 def test_generated_specs_with_rare_features(tmp_path: Path) -> None:
     told = Counter(agree(seed, tmp_path, 60) for seed in range(3))
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import cast
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -137,6 +138,7 @@ def named(packing: Packing, rows: list[tuple[int, ...]], base: int, shares: Shar
     return ascending, whole(fps, lows if wide else none)
 
 
+@pytest.mark.thorough
 @settings(deadline=None)  # the first call compiles
 @given(rows_with_bits(), st.booleans(), st.data())
 def test_fingerprints_are_added_up(
@@ -162,6 +164,7 @@ def test_fingerprints_are_added_up(
     assert all(a < b for a, b in pairwise(expected)) == ascending
 
 
+@pytest.mark.thorough
 @settings(deadline=None)  # the first call compiles
 @given(FPS, st.booleans(), st.integers(0, 600), st.randoms(use_true_random=False))
 def test_fingerprints_in_order(fps: list[int], wide: bool, more: int, dice: random.Random) -> None:

@@ -64,7 +64,7 @@ def widths(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 # 270 values in some levels; all at once, in the first batch
-@pytest.mark.sampled(2)
+@pytest.mark.thorough
 @pytest.mark.parametrize("by", [40, 300])
 def test_rows_grow_without_a_trace(
     by: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -93,6 +93,7 @@ def test_a_page_has_the_functions_with_which_its_property_is_judged(path: dict[s
     assert values[41] == "counter.n = 4 · SIZE = 4 · returns False"
 
 
+@pytest.mark.thorough
 def test_a_mutant_is_told_with_what_comes_of_the_steps_without_it(run: Run) -> None:
     (mutant,) = of_run(run)["traces"][0]["decided"]
 

@@ -254,6 +254,7 @@ def _all(seeds: range, folder: Path) -> None:
     assert all(found.values())
 
 
+@pytest.mark.thorough
 def test_generated_copies(tmp_path: Path) -> None:
     _all(FEW, tmp_path)
 

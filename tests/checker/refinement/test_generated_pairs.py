@@ -274,6 +274,7 @@ def length(found: Refinement) -> int | None:
     return None if found.refusal is None else found.refusal.trace.length
 
 
+@pytest.mark.thorough
 def test_generated_pairs(tmp_path: Path) -> None:
     told = Counter(agree(seed, tmp_path) for seed in range(6))
 

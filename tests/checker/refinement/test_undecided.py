@@ -414,6 +414,7 @@ def agree(seed: int, folder: Path) -> str:
     return verdict
 
 
+@pytest.mark.thorough
 def test_generated_pairs_with_something_unknown(tmp_path: Path) -> None:
     told = Counter(agree(seed, tmp_path) for seed in range(8))
 

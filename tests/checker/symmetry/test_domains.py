@@ -163,6 +163,7 @@ def random_spec(seed: int) -> str:
     return CALM + "\n".join(lines) + "\n"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", some(range(30), every=30))
 def test_random_specs_have_the_orbits_found_by_force(seed: int, tmp_path: Path) -> None:
     path = tmp_path / "spec.fizz"

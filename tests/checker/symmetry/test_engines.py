@@ -46,7 +46,7 @@ def test_small_specs(name: str, keep_going: bool, bits: int, tmp_path: Path) -> 
     agree(load_text(tmp_path, SPECS[name]), keep_going=keep_going, fingerprint_bits=bits)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("constants", "view"),
     [
@@ -138,6 +138,7 @@ def test_where_nobody_can_change_places(tmp_path: Path) -> None:
     assert evidence.symmetry == ("the spec has no members that can change places",)
 
 
+@pytest.mark.thorough
 def test_who_stays_is_told() -> None:
     evidence = check(MODELS / INIT_PID, symmetry=True, liveness=False).evidence
 
@@ -153,6 +154,7 @@ def test_liveness_does_without() -> None:
     assert "liveness was checked without symmetry and view, on 316 states" in result.warnings
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kernel", [slow(orbit_kernels.orbits), orbit_kernels.spread])
 def test_kernels_do_not_count_references(kernel: Any, tmp_path: Path) -> None:
     native.explore(load_text(tmp_path, SPECS["an ordered queue of members"]),

@@ -143,7 +143,7 @@ def test_members_that_have_a_friend_are_partial_functions(n: int, tmp_path: Path
     assert (found.counts.distinct, found.statistics["represented"]) == (FUNCTIONS[n], (n + 1) ** n)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.thorough
 @BOTH
 @pytest.mark.parametrize(
     ("constants", "orbits", "states"),
@@ -155,7 +155,7 @@ def test_producer_ids(engine: str, constants: dict[str, Any], orbits: int, state
     assert (found.counts.distinct, found.statistics["represented"]) == (orbits, states)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.thorough
 @BOTH
 def test_producer_ids_with_clients_alone(engine: str, tmp_path: Path) -> None:
     text = (MODELS / INIT_PID).read_text()
@@ -182,6 +182,7 @@ def states(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Some]:
     return some_of
 
 
+@pytest.mark.thorough
 @settings(deadline=None)  # a spec is loaded where it is first asked for
 @given(
     at=st.integers(0, 63), choice=st.randoms(use_true_random=False), name=st.sampled_from([*SPECS])

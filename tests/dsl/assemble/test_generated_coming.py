@@ -187,6 +187,7 @@ def agree(seed: int, folder: Path, most: int = 400) -> str:
     return "error" if "no_error" in found.first else f"{'orbits' if symmetric else 'states'}"
 
 
+@pytest.mark.thorough
 def test_generated_roles_that_come_and_go(tmp_path: Path) -> None:
     told = Counter(agree(seed, tmp_path, 40) for seed in range(2))
 

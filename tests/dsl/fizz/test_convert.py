@@ -126,6 +126,7 @@ def test_what_keeps_its_yields_stays_as_it_is_beside_blocks(tmp_path: Path) -> N
     assert found[0] == found[1]
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))  # pyright: ignore[reportArgumentType]
 @example(seed=1850)  # a function that nothing calls, calling one that gives way
 @given(seed=st.integers(0, 2**32))

@@ -69,6 +69,7 @@ def compare(path: Path, naive: Search, random: Random, most: int) -> bool:
     return True
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(12), deadline=None, suppress_health_check=list(HealthCheck))  # pyright: ignore[reportArgumentType]
 @given(random=st.randoms(use_true_random=False))
 def test_generated_specs_with_threads(

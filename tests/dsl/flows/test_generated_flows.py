@@ -111,6 +111,7 @@ def _in_helper(lines: list[str], at: int) -> bool:
     return any("def helper" in line for line in lines[:at])
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))  # pyright: ignore[reportArgumentType]
 @given(text=flows())
 def test_generated_flows_agree(text: str, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -27,6 +27,7 @@ def agree(random: Random, folder: Path, most: int) -> bool:
     return compare(path, OwnSearch(text), random, most)
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(12), deadline=None, suppress_health_check=list(HealthCheck))  # pyright: ignore[reportArgumentType]
 @given(random=st.randoms(use_true_random=False))
 def test_generated_specs_with_flows(

@@ -13,6 +13,7 @@ from tests.dsl.flows.scheduled import compare
 MANY = int(os.environ.get("SCHEDULED_SPECS", "2000"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seeds", some([range(at, at + 5) for at in range(0, 20, 5)], every=4))
 def test_flows_end_where_generators_end(seeds: range, tmp_path: Path) -> None:
     small = [compare(tmp_path, seed) for seed in seeds]

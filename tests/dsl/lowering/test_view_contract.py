@@ -111,7 +111,7 @@ def test_keys_of_awkward_specs_say_enough(name: str, tmp_path: Path) -> None:
     assert states > 1
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("spec", "constants"),
     [

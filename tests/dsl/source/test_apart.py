@@ -124,6 +124,7 @@ WAYS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("way", WAYS)
 def test_what_one_spec_imports_is_not_what_another_gets(
     way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -575,6 +575,7 @@ def test_a_step_may_write_and_warn(engine: str, folder: Path) -> None:
         assert "holds" == check("spec.py", engine=engine).verdict
 
 
+@pytest.mark.thorough
 def test_a_package_that_is_compiled_is_noticed_though_no_text_names_it(folder: Path) -> None:
     does = "import importlib\nLIMIT = len(importlib.import_module('py' + 'arrow').__version__)"
     (folder / "spec.py").write_text(SPEC.format(does))

@@ -77,6 +77,7 @@ def test_an_expression_of_half_the_depth_is_checked(shape: str, tmp_path: Path) 
     assert check(str(place)).holds
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("file", ["a.py", "a.fizz"])
 def test_a_chain_of_elif_that_is_too_long_is_told(file: str, tmp_path: Path) -> None:
     place = tmp_path / file

@@ -59,6 +59,7 @@ def test_specs_load_whatever_is_written_on_shared_nodes(spec: str) -> None:
     assert load(ROOT / spec).actions
 
 
+@pytest.mark.thorough
 def test_specs_load_whatever_is_written_on_their_own_nodes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -64,6 +64,7 @@ def test_a_member_that_is_changed_is_seen_in_the_text(body: str, tmp_path: Path)
     assert error.message == SEEN_IN_THE_TEXT[body] + ", which is immutable."
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("body", SEEN_IN_THE_RUN)
 @pytest.mark.parametrize("engine", [slow(reference), native])
 def test_a_value_taken_out_of_the_state_stays_as_it_is(

@@ -46,6 +46,7 @@ def test_configurations_are_tests_where_specs_are_named(project: Path) -> None:
     assert "FAILED specs/counter.py::wrong - VIOLATED  small" in out
 
 
+@pytest.mark.thorough
 def test_a_folder_is_named_from_where_the_setting_is(project: Path) -> None:
     (project / "tests").mkdir()
     (project / "linked").symlink_to(project / "specs")

@@ -80,6 +80,7 @@ def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "s.py"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("most", "expected"), [("9**9", "holds(distinct=5)"), ("4", "violates(small, states=5)")]
 )
@@ -95,6 +96,7 @@ def test_a_search_that_did_not_end_has_no_numbers(
     assert "x: its search did not end; there are no numbers to write" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_the_bound_of_a_spec_ends_its_search(spec: Path) -> None:
     text = ENDLESS.replace("import State", "import State, constraint").replace("MOST", "9")
     text += "@constraint\ndef few() -> bool:\n    return counter.n + counter.m < 3\n\n"
@@ -105,6 +107,7 @@ def test_the_bound_of_a_spec_ends_its_search(spec: Path) -> None:
     assert text + 'config("x", expect=holds(distinct=6))\n' == spec.read_text()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("answer", ["y\n", "n\n"])
 def test_somebody_is_asked(
     answer: str, spec: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -131,6 +134,7 @@ def test_nothing_is_written_over_what_is_saved_while_it_asks(
     assert "s.py changed since it was checked; s.py is not written." in capsys.readouterr().out
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("file", ["s.py", "helper.py"])
 def test_numbers_of_another_text_are_not_written(
     file: str, spec: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -152,6 +156,7 @@ def test_numbers_of_another_text_are_not_written(
     assert f"{file} changed since it was checked" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_a_spec_that_reads_one_that_was_updated_is_updated_too(spec: Path) -> None:
     reads = 'with open("s.py") as other:\n    SIZE = len(other.read())\n'
     (spec.parent / "t.py").write_text(reads + SPEC)
@@ -162,6 +167,7 @@ def test_a_spec_that_reads_one_that_was_updated_is_updated_too(spec: Path) -> No
     assert reads + RIGHT == (spec.parent / "t.py").read_text()
 
 
+@pytest.mark.thorough
 def test_a_spec_with_a_network_is_updated(spec: Path) -> None:
     text = (ROOT / "specs/examples/networks/echo.py").read_text()
     assert text.count("distinct=75")

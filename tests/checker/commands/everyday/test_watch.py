@@ -313,6 +313,7 @@ config("it", expect=holds())
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("command", "first", "then"),
     [
@@ -341,6 +342,7 @@ def test_a_link_that_is_turned_while_a_spec_is_loaded_was_saved(
     assert then in again
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "newcomer",
     ["limit/__init__.py", "limit.py", "first/limit.py", "lib/optional.py", "string.py",
@@ -362,6 +364,7 @@ def test_a_module_that_may_hide_another_is_looked_at(newcomer: str, tmp_path: Pa
     assert str(tmp_path / newcomer) in json.loads(told.read_text())["files"]
 
 
+@pytest.mark.thorough
 def test_a_mistake_of_what_is_no_longer_there_does_not_stay(tmp_path: Path) -> None:
     for folder, limit in (("old", "2"), ("new", "two")):
         (tmp_path / folder).mkdir()

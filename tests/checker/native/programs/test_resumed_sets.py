@@ -142,7 +142,7 @@ def test_programs_that_were_given_up_before(how: SearchOptions, depth: int, tmp_
     assert told(reference.explore(model, OPTIONS)) == told(native.explore(model, saved))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.thorough
 @pytest.mark.parametrize("programs", ["all", "none"])
 def test_a_search_in_files_goes_on(programs: str, tmp_path: Path) -> None:
     model = spec(tmp_path, [("all", "net.sent"), ("picked", "self.got")], ["len"])
