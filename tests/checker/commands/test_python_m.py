@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 STEPS = """
 from statewalk import State, action, require
 class S(State):
