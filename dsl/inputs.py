@@ -16,28 +16,26 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import file_digest
 from importlib import import_module
-from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
+from importlib.machinery import ModuleSpec
 from importlib.util import source_from_cache
 from threading import enumerate as enumerate_threads
 from threading import get_ident
 from types import FrameType
 from typing import Any
 
+from statewalk.dsl.asking import PURE, UNTRACED, imports_of
 from statewalk.dsl.binding import binding
 from statewalk.dsl.errors import SpecError
-from statewalk.dsl.files import MOST_OF_A_TEXT, absolute, opened, python_settings, read_text
+from statewalk.dsl.files import absolute, opened, python_settings
+from statewalk.dsl.installed import is_versioned, packages_of
 from statewalk.dsl.origins import ABSENT, NO_MODULE, REWRITTEN, UNLISTED, UNSEEN
 from statewalk.dsl.source.importing import MISSING
 from statewalk.dsl.source.modules import FILES, Loading
 from statewalk.dsl.source.settings import WHY_LASTS
 from statewalk.dsl.source.texts import (
     file_of,
-    imported_modules,
     is_installed,
-    is_ours,
     is_program,
-    is_service,
-    named_in,
     package_in,
     package_of,
     searching,
@@ -72,11 +70,12 @@ def place_of(frame: FrameType | None) -> tuple[str, int] | None:
         name = frame.f_code.co_filename
         if name.startswith(_IMPORTING) or name in _SHOWING or is_program(name):
             return None
-        if is_installed(name):
-            if frame.f_code.co_name == "<module>":
-                return None
-        elif not name.startswith("<"):
-            return name, frame.f_lineno
+        is_run = frame.f_code.co_name == "<module>"
+        if not is_installed(name) or (is_run and not _is_any_versioned([name])):
+            if not name.startswith("<"):
+                return name, frame.f_lineno
+        elif is_run:
+            return None
         frame = frame.f_back
     return None
 
@@ -93,32 +92,6 @@ def is_begun_here(frame: FrameType | None) -> bool:
 # What these say is of the machine, and of the moment; not what is kept in memory.
 _NO_DATA = re.compile(r"/(?:proc|sys|dev)/(?!shm/)").match
 _NOTHING = "/dev/null"
-# Modules of Python that read files in C, keep what they read, or find modules in ways of their own.
-_UNTRACED = {"argparse", "dbm", "shelve", "linecache", "importlib", "pkgutil", "runpy", "zipimport"}
-_SYSTEM = {"getpass", "os", "pathlib", "shutil", "sys", "tempfile"}
-_UNREPORTED = {
-    "access", "argv", "cpu_count", "cwd", "environ", "environb", "exists", "expanduser",
-    "expandvars", "get_terminal_size", "getatime", "getctime", "getcwd", "getenv", "getmtime",
-    "getsize", "gettempdir", "getuser", "home", "is_dir", "is_file", "is_symlink", "isdir",
-    "isfile", "islink", "lexists", "lstat", "readlink", "realpath", "samefile", "stat", "stdin",
-    "umask", "uname", "which",
-}  # fmt: skip
-"""Names in these modules of what Python does not report: the environment, what a file is."""
-_PURE = {
-    "__future__", "abc", "bisect", "cmath", "collections", "contextlib", "copy", "dataclasses",
-    "enum", "fractions", "functools", "graphlib", "heapq", "itertools", "json", "keyword", "math",
-    "numbers", "operator", "pprint", "re", "statistics", "string", "textwrap", "types", "typing",
-    "typing_extensions", "unicodedata",
-}  # fmt: skip
-"""Modules whose functions say the same each time, whatever is around them."""
-_INDIRECT = {
-    "__builtins__", "__file__", "__hash__", "__import__", "__loader__", "__name__", "__package__",
-    "__path__", "__spec__", "_sys", "breakpoint", "compile", "eval", "exec", "globals", "input",
-    "kde_random", "os", "posix", "samples", "statewalk", "sys",
-}  # fmt: skip
-"""Names of Python that do what no text says, draw random numbers, or are modules in others."""
-_BY_PYTHON = {"numpy", "PyYAML", "pydantic", "pydantic_core"}
-"""Compiled packages that open files in Python, where it can be noticed, or none."""
 _REWRITTEN = "a file that it reads and rewrites"
 Stamp = tuple[int, int, int, int]  # device, number, size, time of the last change
 _under_way: list[Reading] = []
@@ -172,14 +145,14 @@ class Reading:
         """Return files with hashes and packages with versions that a load used, modules aside."""
         rewritten = self._rewritten()
         imported = _imported_by(loading, self.missing)
-        unseen = imported.unseen.union(self.unseen, *(_versions(top)[1] for top in self.imported))
+        unseen = imported.unseen.union(self.unseen, *(packages_of(top)[1] for top in self.imported))
         # By the names under which they were read: a link may lead elsewhere the next time.
         files = {absolute(f) for f in imported.files | self.opened.keys()} - self.written
         files -= {absolute(m.source.path) for m in loading.modules}
         found = {}
         for file in sorted(files):
             target = os.path.realpath(file)
-            if (is_installed(target) and file not in _sought) or _NO_DATA(target):
+            if (is_versioned(target) and file not in _sought) or _NO_DATA(target):
                 continue
             try:
                 with opened(file) as stream:
@@ -251,7 +224,7 @@ def _note(event: str, about: tuple[Any, ...]) -> None:
         running = list(_running(sys._current_frames().get(reading.thread), reading.frame))
         running += _running(frame, None)
         by_spec = not importing
-    if any(map(is_installed, running)):
+    if _is_any_versioned(running):
         return  # what an installed module is made of
     if event in ENVIRONMENT and by_spec:
         raise SpecError("SW102", _SETS, why=WHY_LASTS, help=_SETS_HELP)
@@ -278,7 +251,7 @@ def _note(event: str, about: tuple[Any, ...]) -> None:
         _note_unseen(file, running)
     if by_spec and event == "open" and mode is None and not os.path.isabs(name):
         _note_unseen("os.open of a relative path", running)  # by a folder that is not told
-    if importing and (top := package_in(file)):  # by a name that no text may have
+    if importing and (top := package_in(file)) and _is_any_versioned([file]):
         for one in _under_way:
             one.imported.add(top)
         return
@@ -294,6 +267,11 @@ def _note(event: str, about: tuple[Any, ...]) -> None:
             one.written.add(file)
         elif file not in one.written:
             one.opened.setdefault(file, stamp)
+
+
+def _is_any_versioned(files: list[str]) -> bool:
+    with unnoticed():  # what is read of packages is no spec's
+        return any(map(is_versioned, reversed(files)))  # who imports the others comes last
 
 
 def _note_unseen(what: str, running: list[str]) -> None:
@@ -337,7 +315,7 @@ def _note_missing(module: str) -> None:
     while frame is not None and frame.f_code.co_filename.startswith(_LOADERS):
         frame = frame.f_back
     running = list(_running(frame, _under_way[-1].frame))
-    if place_of(frame) is None or any(map(is_installed, running)):
+    if place_of(frame) is None or _is_any_versioned(running):
         return
     for one in _under_way:
         one.missing.add(module)
@@ -367,16 +345,16 @@ class _Imported:
         if last == "*":
             held = outer in loading.by_name or outer in sys.modules
             file = None if held else file_of(outer, loading.folder)
-            if file and file.name == "__init__.py" and not is_installed(str(file)):
+            if file and file.name == "__init__.py" and not is_versioned(str(file)):
                 self.unseen.add(name)  # what its __all__ names, which is not known yet
             return
         if outer in loading.by_name and last not in vars(loading.by_name[outer]):
             self.missing.add(name)
         elif not outer and name not in loading.by_name and name not in self.missing:
-            packages, native = _versions(name)
+            packages, native = packages_of(name)
             self.packages |= packages
             self.unseen |= native
-            self.unlisted |= {name} - _PURE
+            self.unlisted |= {name} - PURE
         self.unseen |= _own_without_text(name)
 
 
@@ -393,10 +371,10 @@ def _imported_by(loading: Loading, missing: set[str]) -> _Imported:
     with searching(loading.root):
         while todo:
             file, package = todo.pop()
-            if (file, package) in done or is_installed(file):
+            if (file, package) in done or is_versioned(file):
                 continue
             done.add((file, package))
-            names, asking, indirect = _imports(file, package)
+            names, asking, indirect = imports_of(file, package)
             result.files.add(file)
             ran = absolute(file)
             todo += [(f, "") for f in _while_run.get(ran, ())]
@@ -408,10 +386,10 @@ def _imported_by(loading: Loading, missing: set[str]) -> _Imported:
                 seen.add(name)
                 top = name.partition(".")[0]
                 found = file_of(name, loading.folder, known)
-                own = found is not None and not is_installed(str(found))
+                own = found is not None and not is_versioned(str(found))
                 if top in sys.stdlib_module_names and not own:  # an author's may hide Python's
-                    result.unseen |= {name} & _UNTRACED
-                    result.unlisted |= {top} - _PURE
+                    result.unseen |= {name} & UNTRACED
+                    result.unlisted |= {top} - PURE
                 elif found is None or not own:
                     result.add(name, loading)
                 else:
@@ -434,65 +412,5 @@ def _own_without_text(name: str) -> set[str]:
     archive.
     """
     file = str(getattr(sys.modules.get(name), "__file__", None) or "")
-    own = bool(file) and not is_installed(file)
+    own = bool(file) and not is_versioned(file)
     return {name} if own and not (file.endswith(".py") and os.path.isfile(file)) else set()
-
-
-def _imports(file: str, package: str) -> tuple[set[str], set[str], set[str]]:
-    """Return the modules, and the packages around them, that a module imports; what it asks the
-    system without Python telling; and its names that are `_INDIRECT`.
-    """
-    if not file.endswith(".py"):
-        return set(), set(), set()
-    try:
-        text = read_text(file, most=MOST_OF_A_TEXT)
-        names = imported_modules(text, package)
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-        return set(), set(), set()
-    parts = [name.split(".") for name in names]
-    chains = {".".join(p[: i + 1]) for p in parts for i in range(len(p))}
-    named = named_in(text)
-    asking = _UNREPORTED & named if chains & _SYSTEM else set()
-    indirect = _INDIRECT & named | {name for name in names if is_service(name)}
-    return {n for n in chains if not is_ours(n)}, asking, indirect
-
-
-@lru_cache(maxsize=256)
-def _versions(top: str) -> tuple[dict[str, str], frozenset[str]]:
-    """Return the packages behind a name with versions, and those that are compiled."""
-    from importlib import metadata  # slow to load, and most specs need none
-
-    try:
-        found = {top: metadata.version(top)}
-    except metadata.PackageNotFoundError:
-        names = _owners().get(top, ())
-        found = {name: metadata.version(name) for name in sorted(set(names))}
-    return found, frozenset(name for name in found if _is_native(name))
-
-
-@lru_cache(maxsize=1024)
-def _is_native(package: str) -> bool:
-    from importlib import metadata
-
-    todo, seen = [package], set()
-    while todo:
-        name = todo.pop()
-        if name in seen or name in _BY_PYTHON:
-            continue
-        seen.add(name)
-        try:
-            about = metadata.distribution(name)
-        except metadata.PackageNotFoundError:
-            continue
-        if any(str(file).endswith(tuple(EXTENSION_SUFFIXES)) for file in about.files or ()):
-            return True
-        needs = (need for need in about.requires or () if "extra ==" not in need)
-        todo += [re.split(r"[^\w.-]", need, maxsplit=1)[0] for need in needs]
-    return False
-
-
-@lru_cache(maxsize=1)
-def _owners() -> dict[str, list[str]]:
-    from importlib import metadata
-
-    return dict(metadata.packages_distributions())

@@ -247,26 +247,29 @@ def imported_modules(text: str, package: str) -> list[str]:
     return names
 
 
-def named_in(text: str) -> frozenset[str]:
-    """Return the names and attributes that a module uses."""
-    return _read_off(text)[1]
+def named_in(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names, and the attributes, that a module uses."""
+    return _read_off(text)[1:]
 
 
 @lru_cache(maxsize=256)
-def _read_off(text: str) -> tuple[list[ast.Import | ast.ImportFrom], frozenset[str]]:
-    """Return the imports of a module, and the names and attributes that it uses."""
+def _read_off(
+    text: str,
+) -> tuple[list[ast.Import | ast.ImportFrom], frozenset[str], frozenset[str]]:
+    """Return the imports of a module, and the names and the attributes that it uses."""
     imports: list[ast.Import | ast.ImportFrom] = []
     named: set[str] = set()
+    attributes: set[str] = set()
     for node in walk(ast.parse(text)):
         if isinstance(node, ast.Attribute):
-            named.add(node.attr)
+            attributes.add(node.attr)
         elif isinstance(node, ast.Name):
             named.add(node.id)
         elif isinstance(node, ast.alias):
             named.add(node.name)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             imports.append(node)
-    return imports, frozenset(named)
+    return imports, frozenset(named), frozenset(attributes)
 
 
 _NAMES = ("any_of", "maybe")

@@ -228,7 +228,7 @@ def test_what_a_helper_keeps_belongs_to_each_load(folder: Path) -> None:
     assert {"data.txt", "pool.txt"} <= origins().keys()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "does",
     [
@@ -240,6 +240,12 @@ def test_what_a_helper_keeps_belongs_to_each_load(folder: Path) -> None:
         "from os import getenv as ask\nLIMIT = int(ask('LIMIT') or 3)",
         "import asks\nLIMIT = asks.limit()",
         "import importlib\nLIMIT = importlib.import_module('of_none').LIMIT",
+        "LIMIT = 3\ndef later() -> int:\n    return __import__('of_' + 'none').LIMIT",
+        "LIMIT = 3\ndef later() -> int:\n    return eval('__import__')('of_none').LIMIT",
+        "import builtins\nLIMIT = 3\ndef later() -> None:\n    builtins.exec('import of_none')",
+        "import platform\nLIMIT = len(platform.node())",
+        "import multiprocessing\nLIMIT = multiprocessing.cpu_count()",
+        "from posix import environ\nLIMIT = len(environ)",
     ],
 )
 def test_a_way_to_a_module_or_line_that_leaves_no_trace_says_so(does: str, folder: Path) -> None:
@@ -278,6 +284,13 @@ def test_what_may_ask_for_more_is_not_believed(does: str, helper: str, folder: P
     (folder / "spec.py").write_text(SPEC.format(does))
 
     assert set(UNSURE) & everything().keys()
+
+
+def test_a_method_may_be_called_as_what_runs_texts(folder: Path) -> None:
+    does = "class Sum:\n    def eval(self) -> int:\n        return 3\nLIMIT = Sum().eval()"
+    (folder / "spec.py").write_text(SPEC.format(does))
+
+    assert UNSEEN not in origins()
 
 
 def test_what_a_spec_that_is_refined_asks_for_belongs_to_it(folder: Path) -> None:
