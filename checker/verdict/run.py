@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from statewalk.checker.contract.late import ShownPage, StateGraph, Table, named
+from statewalk.checker.machine.turns import in_turn
 from statewalk.checker.traces.exports.pictures import fenced, pre_of
 from statewalk.checker.verdict.evidence import Evidence, Notice
 from statewalk.dsl.errors import printable
@@ -87,6 +88,7 @@ class Run:
     def warnings(self) -> tuple[str, ...]:
         return self.result.warnings
 
+    @in_turn
     def graph(self, folder: str | Path | None = None) -> StateGraph:
         """Return all states and steps that were seen, as tables; in a ``folder``, or as long
         as somebody has them. Raises RunError where no state graph can be written.

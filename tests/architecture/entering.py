@@ -114,11 +114,11 @@ ENTERS: dict[str, str] = {
     "checker/symmetry": "Model dsl/state dsl/values contract states",
     "checker/traces": "Model dsl/state dsl/values dsl/words contract machine states",
     "checker/traces/exports": (
-        "Model dsl/state dsl/values dsl/words engines states traces/clauses traces/trace"
+        "Model dsl/state dsl/values dsl/words engines machine states traces/clauses traces/trace"
     ),
     "checker/verdict": (
-        "Model dsl/loader dsl/lowering dsl/source dsl/state dsl/values contract engines states "
-        "symmetry traces"
+        "Model dsl/loader dsl/lowering dsl/source dsl/state dsl/values contract engines machine "
+        "states symmetry traces"
     ),
     "dsl/assemble": (
         "binding blocks declared errors flows kinds lowering model source state values view words"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
+from statewalk.checker.machine.turns import in_turn
 from statewalk.checker.traces.exports.drawn import drawn, states_of
 from statewalk.checker.traces.exports.lanes import drawing
 from statewalk.checker.traces.exports.pictures import sized, svg_of
@@ -43,6 +44,7 @@ def html_of(trace: Trace) -> str:
     return f"{head}{drawn}{pictures}{error}{loop}{steps}"
 
 
+@in_turn
 def pictures_at(trace: Trace, at: int) -> str:
     """Return the pictures that the spec declares, of a state of a trace whose model is known."""
     if trace.model is None or not trace.model.pictures:
