@@ -50,6 +50,7 @@ from statewalk.dsl.origins import together
 from statewalk.dsl.rules.all import allowed, check_tree
 from statewalk.dsl.source.apart import enter
 from statewalk.dsl.source.folding import fold_constants
+from statewalk.dsl.source.importing import from_texts
 from statewalk.dsl.source.modules import Loading, loading_of
 from statewalk.dsl.source.nodes import not_python, too_nested, unchanged
 from statewalk.dsl.source.texts import Source, is_authored, is_ours, read_source, read_text
@@ -90,12 +91,12 @@ def load(
         with reading:
             loading = run_spec(source, given)
             loading.refined, loading.listed = refined, listed
-            with loading.world.entered():
+            with loading.world.entered(), from_texts():
                 model = model_of(loading, str(path), optimize=optimize)
             if source.dialect == "fizz":
                 model = _warned_of_options(source, loading, model)
         others = [p.refined.model.origins for p in model.properties if p.refined is not None]
-        with loading.world.entered():
+        with loading.world.entered(), from_texts():
             return replace(model, inputs=together(reading.inputs(loading), *others))
     except RecursionError as error:
         raise _too_deep(error, source) from None

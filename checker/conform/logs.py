@@ -13,6 +13,7 @@ from typing import Any, TextIO
 from statewalk.checker.conform.events import TORN, Event, Reader, read_events
 from statewalk.checker.conform.order import Order, order_of
 from statewalk.dsl.errors import RunError, did_you_mean
+from statewalk.dsl.source.apart import World, enter
 from statewalk.dsl.source.importing import from_texts, of_text
 from statewalk.dsl.source.texts import searching
 
@@ -61,21 +62,16 @@ def reader_of(text: str) -> Reader:
     found = importlib.util.spec_from_file_location("statewalk_log_map", file)
     if found is None or found.loader is None or not Path(file).is_file():
         raise RunError("SW393", f"--map {text}: there is no Python file {file}.", help=_MAP)
-    with _importing(file):
+    world, beside = World(), str(Path(file).resolve().parent)
+    with world.entered(), searching(beside), from_texts():
         reader = _function(text, file, name, of_text(found))
 
     def read(line: str) -> Any:
-        with _importing(file):  # also in the function
+        enter(world)
+        with searching(beside), from_texts():  # also in the function
             return reader(line)
 
     return read
-
-
-@contextmanager
-def _importing(file: str) -> Iterator[None]:
-    """Import what lies beside a file, for a while, from its text."""
-    with searching(str(Path(file).resolve().parent)), from_texts():
-        yield
 
 
 def _function(text: str, file: str, name: str, how: ModuleSpec) -> Reader:

@@ -1,118 +1,161 @@
-"""Worlds: what each load adds to the process, so that one spec decides nothing of another.
+"""Worlds: what each load makes of the process, so that one spec decides nothing of another.
 
-A load begins in a world of its own: without the modules of authors that earlier loads imported, and
-without the places to look for modules that earlier specs added. Steps run in the world of their
-model. What the program around imported itself is in all of them.
+A load begins in a world of its own: modules are looked for as the program around it does, and those
+of authors that other loads imported are not there. What has become of this is kept when the world
+is left, and put back for steps of its model; the program around gets back what it had. What that
+imported itself is in all worlds, and so is what is installed.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+import zipimport
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.machinery import EXTENSION_SUFFIXES, PathFinder
 from threading import get_ident
-from types import ModuleType
 from typing import Any
 
-from statewalk.dsl.source.texts import is_installed
+from statewalk.dsl.source.texts import is_authored, is_installed, is_ours
+
+_LISTS = ("path", "meta_path", "path_hooks")
+_MAIN = ("__main__", "__mp_main__")
 
 
 @dataclass(eq=False)
 class World:
-    """The modules of authors, places and finders that one load added, and its steps since.
+    """The modules of authors that one load and its steps imported, and the lists of `sys` by which
+    they find others.
 
-    Places come ``first`` or ``last`` in the search path. ``met`` are names of modules that were
-    found for it, ``names`` those of all that there were before.
+    ``hidden`` are modules around it that it has not, ``asked`` names that it has looked for. While
+    it is there, ``around`` has the lists, ``before`` and ``out`` the modules of the program around
+    that stay and that do not; ``others`` are names that were looked for, but not for this world.
     """
 
-    modules: dict[str, ModuleType] = field(default_factory=dict)
-    first: list[str] = field(default_factory=list)
-    last: list[str] = field(default_factory=list)
-    finders: list[Any] = field(default_factory=list)
-    met: set[str] = field(default_factory=set)
-    names: set[str] = field(default_factory=set)
+    modules: dict[str, Any] = field(default_factory=dict)
+    hidden: set[str] = field(default_factory=set)
+    asked: set[str] = field(default_factory=set)
+    lists: dict[str, list[Any]] = field(default_factory=dict)
+    seen: dict[str, list[Any]] = field(default_factory=dict)  # those around when it was left
+    finders: dict[str, Any] | None = None  # by place, if it has hooks of its own
+    around: dict[str, list[Any]] = field(default_factory=dict)
+    finders_around: dict[str, Any] = field(default_factory=dict)
+    before: dict[str, Any] = field(default_factory=dict)
+    out: dict[str, Any] = field(default_factory=dict)
+    others: set[str] = field(default_factory=set)
+    count: int = 0  # of all modules, when the last of them was known
     thread: int = 0
 
     @contextmanager
     def entered(self) -> Iterator[None]:
         """Be in this world for a load; the current folder is put back after it."""
-        around, before, folder = [*sys.path], enter(self), _folder()
-        self.names, finders = {*sys.modules}, [*sys.meta_path]
+        before, folder = enter(self), _folder()
         try:
             yield
         finally:
+            self.count = -1
             now = _folder()
-            self.modules |= self.imported()
-            self._keep([p if p in around else os.path.join(now, p) for p in sys.path], around)
-            self.finders += [f for f in sys.meta_path if f not in finders and self._is_own(f)]
+            sys.path = [_absolute(place) for place in sys.path]
             if folder and folder != now:
                 os.chdir(folder)
                 for place in [p for p in [*sys.path_importer_cache] if not os.path.isabs(p)]:
                     sys.path_importer_cache.pop(place, None)  # it is of the other folder
             enter(before)
-            if before is not self and any(place not in sys.path for place in around):
-                sys.path = around  # the spec has removed some
 
-    def imported(self) -> dict[str, ModuleType]:
+    def imported(self) -> dict[str, Any]:
         """Return the modules of authors that it has by now."""
-        new = [name for name in [*sys.modules] if name not in self.names]
-        own = [name for name in new if name in self.met or _is_made(name)]
-        own += [n for n in new if _loaded_by(n) in {*own, *self.modules} and n not in own]
-        return self.modules | {name: sys.modules[name] for name in own if name in sys.modules}
-
-    def take(self) -> None:
-        """Take out of the process what is of this world."""
-        self.modules |= {name: sys.modules[name] for name in self.met if name in sys.modules}
-        for name in self.modules:
-            self.modules[name] = module = sys.modules.pop(name, self.modules[name])
-            self._bind(name, module, there=False)
-        sys.modules.update(_hidden)
-        own = {*self.first, *self.last}
-        sys.path = [place for place in sys.path if place not in own]
-        sys.meta_path = [finder for finder in sys.meta_path if finder not in self.finders]
+        there = sys.modules.copy()
+        came = {n: m for n, m in there.items() if self.before.get(n) is not m}
+        came = {n: m for n, m in came.items() if n not in self.others}
+        kept = {n: m for n, m in self.modules.items() if n in there}
+        own = (n for n in came if n in self.before or _is_own(n, came, self.modules))
+        return kept | {name: came[name] for name in own}
 
     def put(self) -> None:
-        """Put it back."""
-        _hidden.clear()
-        _hidden.update({n: sys.modules[n] for n in self.modules if n in sys.modules})
+        """Put it in the place of what is around."""
+        _first.update({} if _first else dict.fromkeys(sys.modules))
+        self.around = {name: getattr(sys, name) for name in _LISTS}
+        for name, there in self.around.items():
+            seen, own = self.seen.get(name, ()), self.lists.get(name, [])
+            setattr(sys, name, [*own, *(one for one in there if one not in seen)])
+        if not self.lists:
+            _look_anew()
+        self.finders_around = sys.path_importer_cache.copy()
+        if self.finders is not None:
+            _replace(sys.path_importer_cache, self.finders)
+        self.before = sys.modules.copy()
+        self.out, self.others = {}, set()
+        self._leave_out({*self.hidden, *self.modules} & sys.modules.keys())
         sys.modules.update(self.modules)
         for name, module in self.modules.items():
-            self._bind(name, module, there=True)
-        sys.path = [*self.first, *sys.path, *self.last]
-        sys.meta_path = [*sys.meta_path, *self.finders]
-        self.thread = get_ident()
+            self._bind(name, module)
+        self.count, self.thread = len(sys.modules), get_ident()
 
-    def _keep(self, path: list[str], around: list[str]) -> None:
-        """Keep the places of a path that are not in the one around, before and after it."""
-        shared = next((at for at, place in enumerate(path) if place in around), len(path))
-        self.first = [p for p in path[:shared] if p not in around]
-        self.last = [p for p in path[shared:] if p not in around]
-        sys.path = [*self.first, *(p for p in path if p in around), *self.last]
-        _added.update(dict.fromkeys((*self.first, *self.last)))
+    def take(self) -> None:
+        """Keep what has become of it, and put back what was around."""
+        if len(sys.modules) != self.count:
+            gone = self.before.keys() - sys.modules.keys() - self.out.keys() - self.others
+            self.out |= {name: self.before[name] for name in gone}
+            self.hidden |= gone
+            self.modules = self.imported()
+        for name in self.modules:
+            self.modules[name] = sys.modules.pop(name, self.modules[name])
+            self.out |= {name: self.before[name]} if name in self.before else {}
+        sys.modules.update(self.out)
+        for name, module in self.modules.items():
+            self._bind(name, self.out.get(name), module)
+        _imported.update(self.modules)
+        self._take_lists()
 
-    def _is_own(self, finder: Any) -> bool:
-        """Return whether an author wrote a finder: modules of a spec are not among Python's."""
-        name = getattr(finder, "__module__", "")
-        return name in self.modules or name not in sys.modules
+    def _take_lists(self) -> None:
+        around = self.around
+        if sys.path_hooks != around["path_hooks"]:
+            self.finders = sys.path_importer_cache.copy()
+            _replace(sys.path_importer_cache, self.finders_around)
+        for finder in [f for f in sys.meta_path if f not in around["meta_path"]]:
+            if _is_shared(finder):
+                at = 0 if finder is sys.meta_path[0] else len(around["meta_path"])
+                around["meta_path"].insert(at, finder)
+        for name, there in around.items():
+            self.lists[name], self.seen[name] = [*getattr(sys, name)], [*there]
+            setattr(sys, name, there)
+        self.before, self.out = {}, {}
+        _added.update(dict.fromkeys(p for p in self.lists["path"] if p not in around["path"]))
 
-    def _bind(self, name: str, module: ModuleType, *, there: bool) -> None:
-        """Let a package that is in all worlds have a module of this one, or have it no more."""
+    def hide(self, names: Iterable[str]) -> None:
+        """Leave out installed modules that another world, or we, imported, and in whose place this
+        one finds one of an author.
+        """
+        known = {*self.asked, *_first, *self.modules}
+        for name in (set(names) & sys.modules.keys()) - known:
+            file = getattr(sys.modules[name], "__file__", None) or ""
+            found = PathFinder.find_spec(name) if is_installed(file) else None
+            if found is not None and found.origin and not is_installed(found.origin):
+                below = f"{name}."
+                there = {n for n in [*sys.modules] if n == name or n.startswith(below)}
+                self._leave_out(there - self.modules.keys())
+                self.hidden |= self.out.keys()
+                self.count = -1
+
+    def _leave_out(self, names: Iterable[str]) -> None:
+        self.out |= {name: sys.modules.pop(name) for name in names}
+
+    def _bind(self, name: str, module: Any, instead: Any = None) -> None:
+        """Let a package that is in all worlds have a module, or none ``instead`` of another."""
         outer, _, last = name.rpartition(".")
-        package = sys.modules.get(outer)
-        if package is not None and outer not in self.modules:
-            if there:
-                setattr(package, last, module)
-            elif getattr(package, last, None) is module:
-                delattr(package, last)
+        package = sys.modules.get(outer) if outer not in self.modules else None
+        if package is not None and module is not None:
+            setattr(package, last, module)
+        elif package is not None and getattr(package, last, None) is instead:
+            delattr(package, last)
 
 
-# Lists of Python's are replaced, not changed: another thread may be going through them.
 _now: list[World | None] = [None]
+_first: dict[str, None] = {}  # names of modules that there were before any world
 _added: dict[str, None] = {}  # places of all worlds
 _imported: set[str] = set()  # names of modules of all worlds
-_hidden: dict[str, ModuleType] = {}  # modules without any world, whose names this one has, too
 
 
 def enter(world: World | None) -> World | None:
@@ -129,7 +172,8 @@ def enter(world: World | None) -> World | None:
 
 def is_imported(name: str) -> bool:
     """Return whether some load has imported a module of this name."""
-    return name in _imported
+    world = _now[0]
+    return name in _imported or (world is not None and name in world.imported())
 
 
 def places() -> list[str]:
@@ -138,12 +182,17 @@ def places() -> list[str]:
     return [place for place in there if not is_installed(os.path.join(place, "x.py"))]
 
 
-def meet(name: str) -> None:
-    """Note that a module is looked for in the world where we are."""
+def here(*, asking: bool) -> World | None:
+    """Return the world where we are, if what this thread looks for is for it."""
     world = _now[0]
-    if world is not None and world.thread == get_ident():
-        world.met.add(name)
-        _imported.add(name)
+    return world if asking and world is not None and world.thread == get_ident() else None
+
+
+def look_for(name: str, *, asking: bool) -> None:
+    """Note whether a module is looked for by the code of the world where we are."""
+    world = _now[0]
+    if world is not None and here(asking=asking) is None:
+        world.others.add(name)
 
 
 def _folder() -> str:
@@ -153,16 +202,50 @@ def _folder() -> str:
         return ""
 
 
-def _loaded_by(name: str) -> str:
-    """Return the name of the module that has the loader of a module."""
-    loader = getattr(getattr(sys.modules.get(name), "__spec__", None), "loader", None)
-    return str(getattr(loader, "__module__", ""))
+def _absolute(place: Any) -> Any:
+    """Return a place as it is called from any folder; it need not be one, with a hook."""
+    is_one = isinstance(place, str) and os.path.exists(place or ".")
+    return os.path.abspath(place) if is_one else place
 
 
-def _is_made(name: str) -> bool:
-    """Return whether a module was made by a program, not found, and not by an installed one."""
-    module: Any = sys.modules.get(name)
-    if getattr(module, "__spec__", None) is not None or not isinstance(module, ModuleType):
+def _look_anew() -> None:
+    """Let Python forget what it found in places of authors, archives among them."""
+    archives = getattr(zipimport, "_zip_directory_cache", {})
+    for place, finder in [*sys.path_importer_cache.items()]:
+        if not is_installed(os.path.join(place, "x.py")):
+            sys.path_importer_cache.pop(place, None)
+            archives.pop(getattr(finder, "archive", place), None)
+
+
+def _replace(finders: dict[str, Any], others: Mapping[str, Any]) -> None:
+    finders.clear()
+    finders.update(others)
+
+
+def _is_shared(finder: Any) -> bool:
+    """Return whether a finder is of an installed package, which adds it once."""
+    name = str(getattr(finder, "__module__", ""))
+    return name in sys.modules and not is_authored(name) and not is_ours(name)
+
+
+def _is_own(name: str, came: Mapping[str, Any], own: Mapping[str, Any]) -> bool:
+    """Return whether a module that came is its author's: neither installed nor compiled, or made
+    by the author's program.
+    """
+    if is_ours(name) or name in _MAIN:
         return False
-    world, outer = _now[0], name.rpartition(".")[0]
-    return not outer or (world is not None and outer in world.met.union(world.modules))
+    try:
+        about = object.__getattribute__(came[name], "__dict__").get("__spec__")
+    except AttributeError:
+        about = None
+    origin, loader = getattr(about, "origin", None), getattr(about, "loader", None)
+    places = getattr(about, "submodule_search_locations", None)
+    if origin is not None:
+        built = origin in ("built-in", "frozen") or origin.endswith(tuple(EXTENSION_SUFFIXES))
+        return not built and not is_installed(origin)
+    if places:  # a namespace
+        return not all(map(is_installed, places))
+    if loader is not None and "importlib" not in str(getattr(loader, "__module__", "")):
+        return not _is_shared(loader)
+    outer = name.rpartition(".")[0]
+    return not outer or outer in own or (outer in came and _is_own(outer, came, own))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec, SourceFileLoader
+from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import CodeType
 from typing import Any
 
 from statewalk.dsl.binding import binding
-from statewalk.dsl.source.apart import meet
-from statewalk.dsl.source.texts import is_installed, is_ours
+from statewalk.dsl.source.apart import here, look_for
+from statewalk.dsl.source.texts import is_installed
 
 
 class _FromText(SourceFileLoader):
@@ -22,7 +23,11 @@ class _FromText(SourceFileLoader):
     """
 
     def get_code(self, fullname: str) -> CodeType:
-        return self.source_to_code(self.get_data(self.path), self.path)
+        data = self.get_data(self.path)
+        world = here(asking=True)
+        if world is not None:
+            world.hide(re.findall(r"\w+", data.decode(errors="replace")))
+        return self.source_to_code(data, self.path)
 
 
 def of_text(found: ModuleSpec) -> ModuleSpec:
@@ -38,21 +43,16 @@ class _AuthorsFinder:
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """Find a module as Python does; none outside of a load and of a step."""
-        if not _under_way and binding.view is None:
+        asking = bool(_under_way) or binding.view is not None
+        look_for(name, asking=asking)
+        if not asking:
             return None
         found = _asked(name, path, target)
         if found is None:
             for note in MISSING:
                 note(name)
-        elif found.origin in ("built-in", "frozen"):
-            return found
         elif found.origin is not None and not is_installed(found.origin):
             of_text(found)
-            if not found.origin.endswith(tuple(EXTENSION_SUFFIXES)) and not is_ours(name):
-                meet(name)
-        elif found.origin is None and found.submodule_search_locations is not None:
-            if not all(map(is_installed, found.submodule_search_locations)):  # a namespace
-                meet(name)
         return found
 
 

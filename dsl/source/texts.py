@@ -95,6 +95,8 @@ def file_of(
     if spec is None:
         return None
     file = Path(spec.origin) if spec.origin and spec.origin.endswith(".py") else None
+    if file is not None and ".." in file.parts:
+        file = file.resolve()  # it may lie beside a folder that it is named by
     file = file if file is None or file.is_file() else None  # it is in an archive
     folders = [Path(p) for p in spec.submodule_search_locations or ()]
     for part in rest:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
+from zipfile import ZipFile
 
 import pytest
 
@@ -67,6 +70,17 @@ def test_a_library_of_the_same_name_is_its_own(two: tuple[str, str]) -> None:
     assert "small is violated" in str(compare(*two))
 
 
+FOUND = """
+import os, sys
+from importlib.util import spec_from_file_location
+class Finder:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == "params":
+            place = os.path.join(os.path.dirname(__file__), "sub", "params.py")
+            return spec_from_file_location(name, place)
+sys.meta_path.insert(0, Finder)
+"""
 # Files below the folder of a spec, and the lines with which the spec gets its limit. What is in
 # "shared" lies on the search path of all.
 WAYS = {
@@ -120,6 +134,40 @@ WAYS = {
         "    with open(os.path.join(os.path.dirname(__file__), '../limit.txt')) as file:\n"
         "        sys.modules['made'].LIMIT = int(file.read())\n"
         "from made import LIMIT\nlimit = lambda: LIMIT\n",
+    ),
+    "something else that is made": (
+        {},
+        "import sys, types\nLIMIT = 8 if '/a/' in __file__ else 3\n"
+        "sys.modules.setdefault('made', types.SimpleNamespace(LIMIT=LIMIT))\n"
+        "import made\nlimit = lambda: made.LIMIT\n",
+    ),
+    "its location": (
+        {"lib/params.py": "LIMIT = {}\n"},
+        BESIDE + "import os\nfrom importlib.util import module_from_spec, spec_from_file_location\n"
+        "if 'located' not in sys.modules:\n"
+        "    found = spec_from_file_location('located', os.path.join(sys.path[0], 'params.py'))\n"
+        "    sys.modules['located'] = module_from_spec(found)\n"
+        "    found.loader.exec_module(sys.modules['located'])\n"
+        "from located import LIMIT\nlimit = lambda: LIMIT\n",
+    ),
+    "a finder in front": (
+        {"lib/found.py": FOUND + "def limit():\n    import params\n    return params.LIMIT\n",
+         "lib/sub/params.py": "LIMIT = {}\n", "../shared/params.py": "LIMIT = 5\n"},
+        BESIDE + "from found import limit\n",
+    ),
+    "a finder in front, asked by who put it there": (
+        {"lib/found.py": FOUND + "import params\ndef limit():\n    return params.LIMIT\n",
+         "lib/sub/params.py": "LIMIT = {}\n", "../shared/params.py": "LIMIT = 5\n"},
+        BESIDE + "from found import limit\n",
+    ),
+    "a hook": (
+        {"lib/params.py": "LIMIT = {}\n"},
+        "import os, sys\nfrom importlib.machinery import FileFinder, SourceFileLoader\n"
+        "def hook(place):\n    if place != 'my:':\n        raise ImportError\n"
+        "    lib = os.path.join(os.path.dirname(os.path.dirname(__file__)), 'lib')\n"
+        "    return FileFinder(lib, (SourceFileLoader, ['.py']))\n"
+        "sys.path_hooks.append(hook)\nsys.path.insert(0, 'my:')\n"
+        "def limit():\n    from params import LIMIT\n    return LIMIT\n",
     ),
 }  # fmt: skip
 
@@ -281,3 +329,85 @@ def test_no_spec_changes_the_environment(
 
     assert ("SW102", "here") == (raised.value.code, os.environ["HOME"])
     assert "LIMIT" not in os.environ
+
+
+@pytest.mark.parametrize(
+    "moves", ["sys.path.insert(0, SECOND)", "sys.path.sort(key=lambda place: place != SECOND)"]
+)
+def test_the_order_of_places_is_not_shared(
+    moves: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder, limit in (("second", 3), ("first", 8)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "params.py").write_text(f"LIMIT = {limit}\n")
+        monkeypatch.syspath_prepend(tmp_path / folder)
+    late = "def limit():\n    from params import LIMIT\n    return LIMIT\n" + SPEC
+    (tmp_path / "specs").mkdir()
+    other, spec = tmp_path / "specs" / "other.py", tmp_path / "specs" / "spec.py"
+    other.write_text(f"import sys\nSECOND = {str(tmp_path / 'second')!r}\n{moves}\n{late}")
+    spec.write_text(late)
+    models, around = [load(other), load(spec)], [*sys.path]
+
+    assert ["violated", "holds"] == [check(model).verdict for model in models]
+    assert "holds" == check(spec).verdict
+    assert around == sys.path
+
+
+def test_a_spec_and_the_one_that_it_refines_have_places_of_their_own(
+    two: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared" / "helper.py").write_text("limit = lambda: 8\n")
+    monkeypatch.syspath_prepend(tmp_path / "shared")
+    late = "def limit():\n    from helper import limit as found\n    return found()\n"
+    folder, moves = tmp_path / "b" / "specs", "self.n = min(self.n + 1, limit())"
+    text = SPEC.replace("self.n = (self.n + 1) % 8", moves)
+    (folder / "abstract.py").write_text(BESIDE + late + text)
+    spec = folder / "spec.py"
+    refined = "from statewalk import refines\nok = refines('abstract.py')\n"
+    spec.write_text(BESIDE + text.replace("limit()", "8") + refined)
+
+    assert 4 == check(spec, properties=["ok"]).traces["ok"].length
+
+
+@pytest.mark.parametrize("by", ["the spec", "a helper"])
+def test_a_module_of_pythons_comes_in_the_place_of_none(by: str, tmp_path: Path) -> None:
+    (tmp_path / "specs").mkdir()
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "sched.py").write_text("LIMIT = 8\n")
+    (tmp_path / "lib" / "by.py").write_text("from sched import LIMIT\n")
+    other, spec = tmp_path / "specs" / "other.py", tmp_path / "specs" / "spec.py"
+    other.write_text("import sched\nlimit = lambda: 8 if sched.scheduler else 0\n" + SPEC)
+    name = "sched" if by == "the spec" else "by"
+    spec.write_text(BESIDE + f"from {name} import LIMIT\nlimit = lambda: LIMIT\n" + SPEC)
+
+    assert ["holds"] * 4 == [check(one).verdict for one in (other, spec, other, spec)]
+
+
+def test_an_archive_that_is_written_anew_is_read_anew(tmp_path: Path) -> None:
+    spec = tmp_path / "spec.py"
+    spec.write_text(
+        "import os, sys\nsys.path.insert(0, os.path.join(os.path.dirname(__file__), 'lib.zip'))\n"
+        "from zipped import limit\n" + SPEC
+    )
+    for text in ("limit = lambda: 8\n", "# a longer text\nlimit = lambda: 3\n"):
+        with ZipFile(tmp_path / "lib.zip", "w") as archive:
+            archive.writestr("zipped.py", text)
+        found = check(spec).verdict
+
+    assert "violated" == found
+
+
+def test_what_other_threads_import_meanwhile_stays(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("")
+    spec = tmp_path / "specs" / "spec.py"
+    spec.parent.mkdir()
+    spec.write_text("import time\ntime.sleep(0.2)\nlimit = lambda: 8\n" + SPEC)
+    sys.path.append(str(tmp_path))
+    loading = Thread(target=load, args=[spec])
+    loading.start()
+    time.sleep(0.1)
+    import mine
+
+    loading.join()
+    assert sys.modules["mine"] is mine

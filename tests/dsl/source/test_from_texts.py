@@ -107,6 +107,28 @@ def test_a_map(way: str, tmp_path: Path) -> None:
     assert conform(of, tmp_path / "log", map=f"{tmp_path}/maps/map.py:event").verdict == "conforms"
 
 
+@pytest.mark.parametrize("late", [False, True])
+def test_a_helper_of_a_map_does_not_come_in_the_place_of_the_specs(
+    late: bool, tmp_path: Path
+) -> None:
+    for folder, limit in (("maps", 9), ("lib", 3)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "bounds.py").write_text(f"N = {limit}\n")
+    step, inside = "from bounds import N\n", "    assert N == 9\n    return {'action': 'go'}\n"
+    inside = (
+        f"def event(line):\n    {step}{inside}" if late else f"{step}def event(line):\n{inside}"
+    )
+    (tmp_path / "maps" / "map.py").write_text(inside)
+    (tmp_path / "log").write_text("1\n" * 3)
+    place = str(tmp_path / "lib")
+    head = f"import sys\nsys.path.insert(0, {place!r})\ndef limit():\n    {step}    return N"
+    of = spec(tmp_path, head + STEPS.replace("< LIMIT", "< limit()"))
+
+    found = conform(of, tmp_path / "log", map=f"{tmp_path}/maps/map.py:event")
+
+    assert ("conforms", 3) == (found.verdict, found.accepted)
+
+
 def test_imports_of_others_are_left_as_they_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
