@@ -86,7 +86,7 @@ def load(
         source = read_spec(str(path))
     try:
         if config is not None:
-            with Reading():  # by other constants it may read other files
+            with reading:  # what it reads by other constants decides the configuration
                 given = {**_configuration(source, given, config).constants, **given}
         with reading:
             loading = run_spec(source, given)

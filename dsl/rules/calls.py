@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
+from statewalk.dsl.asking import UNTRACED
 from statewalk.dsl.blocks.read import without_super
 from statewalk.dsl.errors import Mistakes
 from statewalk.dsl.rules.rule import Checked, attribute_name, shortened
@@ -23,9 +24,15 @@ from statewalk.dsl.state.roles import Role
 # What differs between two runs of the same step, by where it comes from.
 _RANDOM = ("random", "secrets", "uuid", "numpy.random")
 _CLOCK = ("time", "datetime.datetime.now", "datetime.datetime.utcnow", "datetime.datetime.today",
-          "datetime.date.today")  # fmt: skip
+          "datetime.date.today", "email.utils.localtime", "email.utils.formatdate",
+          "email.utils.make_msgid")  # fmt: skip
 _OUTSIDE = ("os", "socket", "subprocess", "threading", "multiprocessing", "asyncio", "sys",
-            "pathlib", "shutil", "tempfile", "platform", "locale", "gc", "inspect")  # fmt: skip
+            "pathlib", "shutil", "tempfile", "gc", "inspect", "genericpath", "getpass", "nt",
+            "ntpath", "posix", "posixpath", "signal", "_thread",
+            *sorted(UNTRACED - {"argparse", "importlib", "pkgutil", "runpy"}))  # fmt: skip
+_ON_PATHS = {"altsep", "basename", "commonpath", "commonprefix", "curdir", "dirname", "extsep",
+             "isabs", "join", "normcase", "normpath", "pardir", "sep", "split", "splitdrive",
+             "splitext", "splitroot"}  # fmt: skip  # what paths say, without looking at files
 _BUILTINS = {
     "id": "an address in memory",
     "hash": "a hash",
@@ -103,7 +110,10 @@ def _check_origin(
     if not isinstance(root, ast.Name) or root.id in local or root.id not in origins:
         return
     origin = origins[root.id] + ast.unparse(node)[len(root.id) :]
-    if origin in ("time", "random") or origin.startswith(("os.path.", "time.struct_time")):
+    if origin in ("time", "random") or origin.startswith("time.struct_time"):
+        return
+    module, _, name = origin.rpartition(".")
+    if module in ("os.path", "posixpath", "ntpath") and name in _ON_PATHS:
         return
     for names, help in ((_RANDOM, _CHOICE), (_CLOCK, _CLOCK_HELP), (_OUTSIDE, _OUTSIDE_HELP)):
         if any(origin == n or origin.startswith(n + ".") for n in names):

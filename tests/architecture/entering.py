@@ -132,7 +132,7 @@ ENTERS: dict[str, str] = {
     "dsl/flows": "binding blocks errors lowering source state values view words",
     "dsl/library": "",
     "dsl/lowering": "binding declared errors model source state values words",
-    "dsl/rules": "blocks declared errors source state values words",
+    "dsl/rules": "asking blocks declared errors source state values words",
     "dsl/source": "annotations binding declared errors files kinds model state values view words",
     "dsl/state": "binding declared errors values view",
     "dsl/values": "annotations binding errors",

@@ -641,3 +641,33 @@ def test_a_file_that_is_there_and_takes_no_readers_is_unseen(folder: Path) -> No
     )
 
     assert "takes no readers" in load(folder / "spec.py").origins[UNSEEN]
+
+
+SIZES = """
+import json
+from statewalk import Constant, State, action, config
+
+N: Constant[int] = 0
+if N == 0:
+    with open("sizes.json") as f:
+        for name, n in json.load(f).items():
+            config(name, N=n)
+
+class C(State):
+    n: int = 0
+
+    @action
+    def up(self) -> None:
+        self.n = (self.n + 1) % (N or 1)
+
+c = C()
+"""
+
+
+def test_what_decides_a_configuration_belongs_to_it(folder: Path) -> None:
+    (folder / "sizes.json").write_text('{"big": 5}')
+    (folder / "spec.py").write_text(SIZES)
+
+    with_it = load(folder / "spec.py", config="big").origins
+
+    assert "sizes.json" in {Path(file).name for file in with_it}
