@@ -347,9 +347,7 @@ def _why_no_more(
     if trace.kind == "deadlock":
         if not model.check_deadlock and all(p.name != DEADLOCK for p in model.properties):
             return f"the spec does not ask for {DEADLOCK}"
-        terminal = any(model.holds(t.whole, PlainView(state)) for t in model.terminal)
-        stuck = all(guard_of(model, a, state, values=False) for a in model.actions if not a.fault)
-        return "" if stuck and not terminal else f"{trace.property} holds at the end"
+        return "" if deadlocked(model, state) else f"{trace.property} holds at the end"
     prop = next((p for p in model.properties if p.name == trace.property), None)
     if _shows_steps(trace, model):
         return ""
@@ -371,6 +369,13 @@ def _why_no_more(
     if kind.witness:
         return "" if holds else f"{trace.property} is not reached at the end"
     return "" if holds is kind.sought else f"{trace.property} holds at the end"
+
+
+def deadlocked(model: Model, state: State) -> bool:
+    """Return whether no step but faults is possible in a state, and it is no end."""
+    if any(model.holds(t.whole, PlainView(state)) for t in model.terminal):
+        return False
+    return all(guard_of(model, a, state, values=False) for a in model.actions if not a.fault)
 
 
 def _why_not_raised(trace: Trace, model: Model, states: list[State]) -> str:

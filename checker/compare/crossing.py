@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 from statewalk.checker.behaviours.guided import ways
-from statewalk.checker.behaviours.replay import action_of
-from statewalk.checker.contract.search import Finding, Step
+from statewalk.checker.behaviours.replay import action_of, deadlocked
+from statewalk.checker.contract.search import DEADLOCK, Finding, Step
 from statewalk.checker.states.content import Content, constants_of, content_of
 from statewalk.checker.states.diff import Change, alike, changes
-from statewalk.checker.traces.trace import Trace, TraceStep, build, truths
+from statewalk.checker.traces.trace import Choice, Trace, TraceStep, build, truths
 from statewalk.checker.verdict.evidence import Guard
 from statewalk.checker.verdict.guards import guard_of
 from statewalk.dsl.model import Model
@@ -88,7 +88,7 @@ def cross(trace: Trace, own: Model, model: Model) -> Crossing:
         )
         found, most = further[:_MOST], _MOST if len(further) > _MOST else most
     broken = [_broken(model, way) for way in found]
-    follow = [_next(model, way.state) if _is_over(trace) else () for way in found]
+    follow = [_next(model, way.state, trace) for way in found]
     worst = min(
         range(len(found)),
         key=lambda at: (trace.property not in broken[at], not broken[at], bool(follow[at])),
@@ -113,18 +113,18 @@ def _same_way(one: _Way, other: _Way, last: bool) -> bool:
     return same and (not last or same_state(one.before, other.before))
 
 
-def _is_over(trace: Trace) -> bool:
-    """Return whether nothing happens after a trace."""
-    return trace.kind == "deadlock" or trace.loop == trace.length
-
-
-def _next(model: Model, state: State) -> tuple[str, ...]:
-    """Return steps that lead from a state to another, some of them."""
-    found = (taken for action in model.actions for _, taken in ways(model, state, action))
+def _next(model: Model, state: State, trace: Trace) -> tuple[str, ...]:
+    """Return steps that are possible where nothing happens after a trace, some of them. It stutters
+    with those that change nothing; they do end a deadlock. Faults need not happen.
+    """
+    stuck = trace.kind == "deadlock"
+    if not stuck and trace.loop != trace.length:
+        return ()
+    found = (one for a in model.actions if not a.fault for _, one in ways(model, state, a))
     moves = (
         taken.step.label
         for taken in found
-        if taken.state is not None and not same_state(taken.state, state)
+        if taken.state is not None and (stuck or not same_state(taken.state, state))
     )
     return tuple(islice(dict.fromkeys(moves), _SHOWN))
 
@@ -178,12 +178,12 @@ def _fitting(model: Model, way: _Way, step: TraceStep) -> Iterator[_Way]:
     """Yield the ways of taking a step that contradict none of its choices; where there is but
     one way, that, whatever is chosen.
     """
-    wanted, action = _choices(step), action_of(model, step)
+    wanted, action = _numbered(step.made), action_of(model, step)
     if action is None:
         return
     possible = list(ways(model, way.state, action))
     for choices, taken in possible:
-        own = _choices(taken.step)
+        own = _numbered(taken.step.made)
         fits = all(alike(own.get(name, value), value) for name, value in wanted.items())
         if taken.state is None or not (fits or len(possible) == 1):
             continue
@@ -192,14 +192,17 @@ def _fitting(model: Model, way: _Way, step: TraceStep) -> Iterator[_Way]:
         yield _Way(way.initial, steps, taken.state, way.state, (*way.otherwise, *said))
 
 
-def _choices(step: TraceStep) -> dict[str, Any]:
-    """Return what was chosen, by name; by place where there is none."""
-    named = [*step.choices, *step.only]
-    return {c.name or f"[{at}]": c.value for at, c in enumerate(named)}
+def _numbered(made: Iterable[Choice]) -> dict[tuple[str, int], Any]:
+    """Return what was chosen, by name, and by place among those of one name."""
+    found: dict[tuple[str, int], Any] = {}
+    for choice in made:
+        place = sum(choice.name == name for name, _ in found)
+        found[choice.name, place] = choice.value
+    return found
 
 
 def _chosen(step: TraceStep) -> str:
-    return ", ".join(str(choice) for choice in (*step.choices, *step.only))
+    return ", ".join(map(str, step.made))
 
 
 def _stopped(trace: Trace, model: Model, number: int, step: TraceStep, way: _Way) -> Crossing:
@@ -225,4 +228,6 @@ def _broken(model: Model, way: _Way) -> tuple[str, ...]:
     """Return the properties that are false at the end of a way, or in the step that led there."""
     told = truths(model, [way.before, way.state])
     asked = [p for p in model.properties if p.of_kind.searched and not p.of_kind.witness]
-    return tuple(p.name for p in asked if told[p.name][-1] is p.of_kind.sought)
+    broken = tuple(p.name for p in asked if told[p.name][-1] is p.of_kind.sought)
+    stuck = model.check_deadlock and deadlocked(model, way.state)
+    return (*broken, DEADLOCK) if stuck else broken

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.engines.layout import Layout
-from statewalk.checker.states.content import choice_shown
 from statewalk.checker.states.shortening import place
 from statewalk.checker.traces.trace import Choice, TellingView
 from statewalk.checker.verdict.guards import guard_of
@@ -163,18 +162,9 @@ class Steps:
                 continue
             except Exception as raised:
                 error = raised
-            found.append(_Done(view.taken, self._choices(view), view.writes, error))
+            choices = tuple(given for given, _ in view.told)
+            found.append(_Done(view.taken, choices, view.writes, error))
         return found
-
-    def _choices(self, view: _NotingView) -> tuple[Choice, ...]:
-        several = zip(view.choices, view.chosen, view.names, strict=False)
-        return (
-            *(
-                Choice(index, of, *choice_shown(self.model, value, given))
-                for (index, of), value, (given, _) in several
-            ),
-            *(Choice(0, 1, value, given) for (given, _), value in view.alone),
-        )
 
     def guards(self, number: int) -> frozenset[str]:
         """Return the guards that stop an action in a state, by place."""

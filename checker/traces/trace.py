@@ -69,6 +69,7 @@ class TraceStep:
     """One transition. ``completed`` is false for a last step that the spec could not finish.
 
     ``only`` are the choices that had one option: shown, but nothing that a step is repeated by.
+    ``made`` are all, those without a name too, in order; no file has them.
     """
 
     action: str
@@ -81,6 +82,7 @@ class TraceStep:
     line: int = 0
     returned: Any = None
     only: tuple[Choice, ...] = ()
+    made: tuple[Choice, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def call(self) -> str:
@@ -205,25 +207,34 @@ class Trace(OfKind):
 
 
 class TellingView(PlainView):
-    """A plain view that also notes names of choices: for logs, and as a trace tells them."""
+    """A plain view that also notes choices, by both of their names: for logs, and as a trace tells
+    them. Those at the places ``alone`` had one option.
+    """
 
-    __slots__ = ("alone", "model", "names")
+    __slots__ = ("alone", "model", "told")
 
     def __init__(self, base: State, script: Sequence[int], model: Model) -> None:
         super().__init__(base, script)
         self.model = model
-        self.names: list[tuple[str, str]] = []
-        self.alone: list[tuple[tuple[str, str], Any]] = []
+        self.told: list[tuple[Choice, Choice]] = []
+        self.alone: list[int] = []
 
     def choose(self, options: Sequence[Any], fair: Fairness = "none") -> Any:
         """As in `PlainView`; notes the names at the innermost line of the spec that asks."""
         chosen = super().choose(options, fair)
-        self.names.append(self._names())
+        self._tell(*self.choices[-1], self.chosen[-1])
         return chosen
 
     def only(self, option: Any) -> None:
         """Notes a choice with one option, which is none to repeat a step by."""
-        self.alone.append((self._names(), freeze(option)))
+        self.alone.append(len(self.told))
+        self._tell(0, 1, freeze(option))
+
+    def _tell(self, index: int, of: int, value: Any) -> None:
+        given, told = (
+            Choice(index, of, *choice_shown(self.model, value, name)) for name in self._names()
+        )
+        self.told.append((given, told))
 
     def _names(self) -> tuple[str, str]:
         frame = sys._getframe(2)
@@ -269,30 +280,26 @@ def take_step(model: Model, state: State, action: Action, choices: Sequence[int]
         error = raised
     if tuple(index for index, _ in view.choices) != tuple(choices):
         return None
-    chosen = tuple(
-        Choice(index, of, *choice_shown(model, value, name))
-        for (index, of), value, (_, name) in zip(view.choices, view.chosen, view.names, strict=True)
-    )
+    made = tuple(told for _, told in view.told)
     step = TraceStep(
         action.name,
         action.index,
         action.actor,
         action.arguments,
-        chosen,
+        tuple(choice for at, choice in enumerate(made) if at not in view.alone),
         error is None,
         action.span.file if action.span else "",
         action.span.line if action.span else 0,
         returned,
-        _alone(model, view),
+        tuple(c for at in view.alone if _has_name(model, c := made[at])),
+        made,
     )
     return Taken(step, None if error else apply_writes(state, view.writes), error)
 
 
-def _alone(model: Model, view: TellingView) -> tuple[Choice, ...]:
-    """Return the choices with one option that the spec gives a name."""
-    named = {name: value for (_, name), value in view.alone if name not in ("", "statement")}
-    python = model.dialect == "python"
-    return tuple(Choice(0, 1, value, name) for name, value in named.items() if python)
+def _has_name(model: Model, choice: Choice) -> bool:
+    """Return whether the spec gives a choice a name."""
+    return model.dialect == "python" and choice.name not in ("", "statement")
 
 
 def build(model: Model, finding: Finding, loop: int | None = None, *, told: bool = True) -> Trace:

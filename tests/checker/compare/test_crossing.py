@@ -1,0 +1,111 @@
+"""A trace tried on another model: which step is the same, and what is said of the end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from statewalk.checker.compare.crossing import Crossing, cross
+from statewalk.checker.contract.search import Finding, Step
+from statewalk.checker.traces.trace import build
+from statewalk.dsl.kinds import PropertyKind
+from statewalk.dsl.loader import load
+from statewalk.dsl.model import Model
+
+BOX = """
+from statewalk import *
+
+deadlock(False)
+
+class Box(State):
+    a: int = 0
+    b: int = 0
+
+    @action
+    def go(self) -> None:
+        require(not self.a)
+        {}
+
+    def put(self, x: int, y: int) -> None:
+        self.a = x
+        self.b = y
+
+box = Box()
+
+@always
+def fine() -> bool:
+    return (box.a, box.b) != (1, 2)
+"""
+TWICE = """pick = any_of([1, 2])
+        self.a = pick
+        pick = any_of([1, 2])
+        require({})
+        self.b = pick"""
+ENDS = """
+from statewalk import *
+
+V: Constant[str] = ""
+
+class Node(Role):
+    n: int = 0
+    late: bool = False
+
+    @action
+    def go(self) -> None:
+        require(not self.n)
+        self.n = 1
+
+    @action(fault=V == "fault")
+    def more(self) -> None:
+        require(V and self.n)
+        self.late = V != "idle"
+
+node = Node()
+"""
+
+
+def loaded(folder: Path, name: str, text: str) -> Model:
+    path = folder / f"{name}.py"
+    path.write_text(text, encoding="utf-8")
+    return load(path)
+
+
+def crossed(own: Model, other: Model, kind: PropertyKind, *steps: Step) -> Crossing:
+    return cross(build(own, Finding("fine", kind, 0, steps)), own, other)
+
+
+def test_a_choice_is_told_by_its_place_also_if_it_had_one_option(tmp_path: Path) -> None:
+    own = loaded(tmp_path, "own", BOX.format("self.put(any_of([1]), any_of([1, 2]))"))
+    other = loaded(tmp_path, "other", BOX.format("self.put(any_of([1, 2]), any_of([1, 2]))"))
+    found = crossed(own, other, "always", Step(0, (1,)))
+
+    assert (None, ("fine",), None) == (found.step, found.broken, found.differs)
+
+
+def test_each_of_several_choices_of_one_name_counts(tmp_path: Path) -> None:
+    own = loaded(tmp_path, "own", BOX.format(TWICE.format("True")))
+    other = loaded(tmp_path, "other", BOX.format(TWICE.format("pick == 1 or self.a == 2")))
+    found = crossed(own, other, "always", Step(0, (0, 1)))
+
+    assert 1 == found.step
+    assert "pick=1, pick=1 or pick=2, pick=1 or pick=2, pick=2" in found.why
+
+
+@pytest.mark.parametrize(
+    ("variant", "broken", "goes_on"),
+    [
+        ("more", (), ("Node#0 · more",)),
+        ("idle", (), ("Node#0 · more",)),
+        ("fault", ("Deadlock",), ()),
+        ("", ("Deadlock",), ()),
+    ],
+)
+def test_what_ends_a_deadlock(
+    variant: str, broken: tuple[str, ...], goes_on: tuple[str, ...], tmp_path: Path
+) -> None:
+    own = loaded(tmp_path, "own", ENDS)
+    other = loaded(tmp_path, "other", ENDS.replace('""', repr(variant)))
+    found = crossed(own, other, "deadlock", Step(0))
+
+    assert (broken, goes_on) == (found.broken, found.goes_on)
