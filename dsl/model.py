@@ -65,6 +65,11 @@ class Action:
         shown = ", ".join(f"{name}={value!r}" for name, value in self.arguments)
         return f"{actor}{self.name}({shown})" if self.arguments else actor + self.name
 
+    @property
+    def owner(self) -> str:
+        """The class of its actor; empty where it has none."""
+        return "" if self.actor is None else type(self.actor).__name__
+
 
 @dataclass(frozen=True)
 class Element:
@@ -234,18 +239,13 @@ class Model:
         """All that the model was loaded from: where it is the same, so is the model."""
         return {**self.sources, **self.inputs}
 
-    def action_names(self) -> dict[int, str]:
-        """Return the name that each action instance is counted under."""
-        owners = {
-            a.index: type(a.actor).__name__ if a.actor is not None else "" for a in self.actions
-        }
+    def action_names(self, *beside: Model) -> dict[int, str]:
+        """Return the name that each action instance is counted under, beside other models."""
         of_name: dict[str, set[str]] = {}
-        for a in self.actions:
-            of_name.setdefault(a.name, set()).add(owners[a.index])
+        for a in (a for model in (self, *beside) for a in model.actions):
+            of_name.setdefault(a.name, set()).add(a.owner)
         return {
-            a.index: f"{owners[a.index]}.{a.name}"
-            if len(of_name[a.name]) > 1 and owners[a.index]
-            else a.name
+            a.index: f"{a.owner}.{a.name}" if len(of_name[a.name]) > 1 and a.owner else a.name
             for a in self.actions
         }
 

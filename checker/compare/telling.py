@@ -373,8 +373,7 @@ def _labels(trace: Trace) -> list[str]:
 def _cost(sheet: Sheet, side: Side, other: Side) -> None:
     """Actions that fire on one side only or less often, and steps to witnesses."""
     base, base_name = side.run, side.name
-    before = Counter({a.name: a.fired for a in base.actions})
-    after = Counter({a.name: a.fired for a in other.run.actions})
+    before, after = _fired(side, other), _fired(other, side)
     told = []
     for name, mine, its in ((base_name, before, after), (other.name, after, before)):
         alone = [action for action in mine if mine[action] and not its[action]]
@@ -394,3 +393,10 @@ def _cost(sheet: Sheet, side: Side, other: Side) -> None:
         sheet.say(sentence)
     if fired:
         sheet.say("Transitions: " + ", ".join(fired) + ".")
+
+
+def _fired(side: Side, other: Side) -> Counter[str]:
+    """Return how often the actions of a side fired, by names that tell them from the other's."""
+    own, apart = side.model.action_names(), side.model.action_names(other.model)
+    names = {own[at]: apart[at] for at in own}
+    return Counter({names[a.name]: a.fired for a in side.run.actions})

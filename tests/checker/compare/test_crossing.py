@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from statewalk.checker.compare.compare import compare
 from statewalk.checker.compare.crossing import Crossing, cross
+from statewalk.checker.compare.telling import report_of
+from statewalk.checker.contract.options import CheckOptions
 from statewalk.checker.contract.search import Finding, Step
 from statewalk.checker.traces.trace import build
 from statewalk.dsl.kinds import PropertyKind
@@ -109,3 +112,17 @@ def test_what_ends_a_deadlock(
     found = crossed(own, other, "deadlock", Step(0))
 
     assert (broken, goes_on) == (found.broken, found.goes_on)
+
+
+def test_an_action_is_one_however_its_name_is_told_from_others(tmp_path: Path) -> None:
+    node = "from statewalk import *\nV: Constant[int] = 2\n"
+    for role in ("Node", "Hub"):
+        node += f"class {role}(Role):\n    n: int = 0\n    @action\n    def go(self) -> None:\n"
+        node += "        self.n = (self.n + 1) % V\n"
+    one = loaded(tmp_path, "one", f"{node.replace('class Hub', 'class Not')}node = Node()\n")
+    two = loaded(tmp_path, "two", f"{node}node = Node()\nhub = Hub()\n")
+    text = report_of(compare([("one", one), ("two", two)], CheckOptions(engine="reference")))
+
+    assert "Fired only with two: Hub.go." in text
+    assert "Fired only with one" not in text
+    assert "Transitions: Node.go 2 → 4." in text
