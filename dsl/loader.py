@@ -359,7 +359,7 @@ def _properties(
 
 def _refinement(tree: SpecTree, name: str, lead: Refines, span: Span) -> Property:
     """Return the property ``name = refines("other.py", by=seen)``, with the other spec loaded."""
-    beside = Path(tree.loading.folder, lead.abstract)
+    beside = Path(span.file).parent / lead.abstract
     library = Path(__file__).parents[1] / "models" / f"{lead.abstract}.py"
     path = library if library.exists() and not beside.exists() else beside
     try:

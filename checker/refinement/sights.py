@@ -243,7 +243,7 @@ def mapped(
     if other := [*lacking, *(name for name in given if name not in named)]:
         raise SpecError(
             "SW363",
-            f"The map '{seen.__name__}' gives {other[0]} in some states only.",
+            f"The map '{_called(seen)}' gives {other[0]} in some states only.",
             help="It gives the same fields in every state.",
         )
     return {path: _given(given, path, of, seen) for path in fields}
@@ -265,21 +265,26 @@ def given_by(
         except StatewalkError:
             raise
         except Exception as error:
-            said = f"The map '{seen.__name__}' raises {type(error).__name__}: {error}"
+            said = f"The map '{_called(seen)}' raises {type(error).__name__}: {error}"
             raise SpecError("SW363", said, at=place_of(error, model.sources)) from error
         named = isinstance(given, Mapping) and all(isinstance(name, str) for name in given)
         if not named or not given:
             raise SpecError(
                 "SW363",
-                f"The map '{seen.__name__}' gave {given!r}.",
+                f"The map '{_called(seen)}' gave {given!r}.",
                 help="It gives values by the names of fields: {'Box.items': set(box.queue)}.",
             )
         held.append({name: _frozen(seen, name, value) for name, value in given.items()})
         return True
 
-    look.__name__ = seen.__name__  # what changes the state is called by this
+    look.__name__ = _called(seen)  # what changes the state is called by this
     model.holds(look, view)
     return held[0]
+
+
+def _called(seen: Map) -> str:
+    """Return what a map is called, which need not be a function."""
+    return getattr(seen, "__name__", type(seen).__name__)
 
 
 def _frozen(seen: Map, name: str, value: Any) -> Any:
@@ -292,7 +297,7 @@ def _frozen(seen: Map, name: str, value: Any) -> Any:
         why, do = "It contains itself, or it is nested too deeply.", "Give a value of finite depth."
     except TypeError as error:  # of a class that was given in the place of an instance
         why, do = f"It is no value of the state ({error}).", HOLDS
-    said = f"The map '{seen.__name__}' gives {name} a value that no field can hold."
+    said = f"The map '{_called(seen)}' gives {name} a value that no field can hold."
     raise SpecError("SW363", said, why=why, help=do)
 
 
@@ -364,7 +369,7 @@ def _given(given: Mapping[str, Any], path: Path, of: Model, seen: Map) -> Any:
     if own in given and shared in given:
         raise SpecError(
             "SW363",
-            f"The map '{seen.__name__}' gives both {own} and {shared}.",
+            f"The map '{_called(seen)}' gives both {own} and {shared}.",
             help="Give a field for all instances, or for each by its own name.",
         )
     if own in given:
@@ -377,7 +382,7 @@ def _given(given: Mapping[str, Any], path: Path, of: Model, seen: Map) -> Any:
             return value[index]
         raise SpecError(
             "SW363",
-            f"The map '{seen.__name__}' gives {shared} no list of {len(roles)} values.",
+            f"The map '{_called(seen)}' gives {shared} no list of {len(roles)} values.",
             help=f"It is a field of {len(roles)} instances: give a list with a value for each.",
         )
     domain = domain_in(roles[0], name)
@@ -386,7 +391,7 @@ def _given(given: Mapping[str, Any], path: Path, of: Model, seen: Map) -> Any:
     if each and not domain.admits(value) and domain.admits(value[0]):
         raise SpecError(
             "SW363",
-            f"The map '{seen.__name__}' gives {shared} {value!r}. It is {domain.text}.",
+            f"The map '{_called(seen)}' gives {shared} {value!r}. It is {domain.text}.",
             why=f"{owner} has one instance, and {shared} holds lists: the value is not unwrapped.",
             help=f"Give the value itself, or give it by the name of the instance: {own}.",
         )

@@ -14,6 +14,7 @@ from statewalk.checker.traces.file import save_trace, to_dict
 from statewalk.checker.traces.reading import load_trace
 from statewalk.checker.verdict.run import Run
 from statewalk.dsl.errors import RunError, SpecError, StatewalkError
+from statewalk.dsl.loader import load
 
 BAG = """
 from statewalk import *
@@ -355,6 +356,31 @@ def test_a_change_of_the_other_spec_is_seen_when_a_trace_is_replayed(folder: Pat
 
     assert not found.reproduced
     assert "bag allows all of it now" in found.why
+
+
+def test_the_other_spec_lies_beside_the_module_that_declares_it(tmp_path: Path) -> None:
+    (tmp_path / "parts").mkdir()
+    core, plain = tmp_path / "parts/core.py", tmp_path / "parts/plain.py"
+    core.write_text(f"{BAG}same = refines('plain.py')\n", encoding="utf-8")
+    plain.write_text(BAG, encoding="utf-8")
+    spec = tmp_path / "spec.py"
+    spec.write_text("from statewalk import *\nfrom parts.core import box\n", encoding="utf-8")
+    [same] = load(spec).properties
+
+    assert same.refined is not None
+    assert plain.samefile(same.refined.model.path)
+
+
+@pytest.mark.parametrize("by", ["partial(looked, 0)", "Look()"])
+def test_a_map_need_not_be_a_function(folder: Path, by: str) -> None:
+    text = f"from functools import partial\n{BAG}" + (
+        "def looked(at):\n    return {'Box.items': box.items}\n"
+        "class Look:\n    def __call__(self):\n        return looked(0)\n"
+        f"same = refines('bag.py', by={by})\n"
+    )
+    (folder / "own.py").write_text(text, encoding="utf-8")
+
+    assert ("same", "holds", None) in seen(check(folder / "own.py", engine="reference"))
 
 
 def test_no_other_model_is_a_mistake_with_its_place(folder: Path) -> None:
