@@ -23,7 +23,15 @@ from statewalk.checker.states.attempts import attempts
 from statewalk.checker.states.content import content_of
 from statewalk.checker.states.diff import changes
 from statewalk.checker.states.shortening import place
-from statewalk.checker.traces.trace import Taken, Trace, build, label_of, take_step
+from statewalk.checker.traces.trace import (
+    Choice,
+    Taken,
+    Trace,
+    TraceStep,
+    build,
+    label_of,
+    take_step,
+)
 from statewalk.checker.verdict.guards import guard_of
 
 if TYPE_CHECKING:
@@ -196,7 +204,7 @@ def _take(model: Model, state: Any, wanted: Wanted) -> tuple[Step, Any] | str:
         for choices, taken in ways(model, state, action):
             if taken.error is not None:
                 reason = f"it raises {type(taken.error).__name__}: {taken.error}"
-            elif all(_fits(taken, choices, choice) for choice in wanted.choices):
+            elif _makes(taken.step, wanted.choices):
                 return Step(action.index, choices), taken.state
             else:
                 reason = "no way of taking it makes the choices " + " ".join(wanted.choices)
@@ -218,15 +226,30 @@ def ways(model: Model, state: Any, action: Action) -> Iterator[tuple[tuple[int, 
             yield attempt.choices, taken
 
 
-def _fits(taken: Taken, choices: tuple[int, ...], wanted: str) -> bool:
+def _makes(step: TraceStep, wanted: Sequence[str]) -> bool:
+    """Return whether a step makes these choices; those of one name in this order."""
+    last: dict[str, int] = {}
+    for text in wanted:
+        found = (
+            at
+            for at, choice in enumerate(step.made)
+            if at > last.get(choice.name, -1) and _fits(step, choice, text)
+        )
+        if (at := next(found, None)) is None:
+            return False
+        last[step.made[at].name] = at
+    return True
+
+
+def _fits(step: TraceStep, choice: Choice, wanted: str) -> bool:
     if re.fullmatch(r"\[\d+\]", wanted):
-        return int(wanted[1:-1]) in choices
+        return choice in step.choices and choice.index == int(wanted[1:-1])
     name, _, value = wanted.partition("=")
-    return any(
-        (c.name in (name, f"self.{name}") and repr(c.value).strip("'") == value.strip("'"))
-        or (not value and repr(c.value).strip("'") == wanted.strip("'"))
-        or str(c) == wanted
-        for c in (*taken.step.choices, *taken.step.only)
+    shown = repr(choice.value).strip("'")
+    return (
+        (choice.name in (name, f"self.{name}") and shown == value.strip("'"))
+        or (not value and shown == wanted.strip("'"))
+        or str(choice) == wanted
     )
 
 

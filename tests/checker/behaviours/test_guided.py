@@ -113,6 +113,36 @@ def test_a_choice_that_a_report_shows_may_be_left_out() -> None:
     assert (0,) == guided.steps[0].choices
 
 
+TWICE = """
+from statewalk import *
+
+class Box(State):
+    a: int = 0
+
+    @action
+    def go(self) -> None:
+        x = any_of([1, 2])
+        self.a = x
+        x = any_of([1, 2])
+        self.a += 2 * x
+
+box = Box()
+"""
+
+
+@pytest.mark.parametrize(
+    ("choices", "taken"),
+    [("x=2 x=1", (1, 0)), ("x=1 x=2", (0, 1)), ("[1] [0]", (1, 0)), ("x=2 x=2", (1, 1))],
+)
+def test_choices_of_one_name_are_made_in_their_order(
+    choices: str, taken: tuple[int, ...], tmp_path: Path
+) -> None:
+    (tmp_path / "box.py").write_text(TWICE, encoding="utf-8")
+    guided = follow(load(tmp_path / "box.py"), read_steps(f"go {choices}"))
+
+    assert [taken] == [step.choices for step in guided.steps]
+
+
 @pytest.mark.slow
 def test_what_is_possible_is_listed_as_it_may_be_written(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
