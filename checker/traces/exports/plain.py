@@ -102,10 +102,10 @@ def _picks(trace: Trace, step: TraceStep | None) -> dict[str, Any]:
     picked: dict[str, Any] = {}
     if step is not None:
         picked.update(step.arguments)
-        picked.update({c.name: c.value for c in step.choices if c.name})
+        picked.update({c.name: c.value for c in (*step.only, *step.choices) if c.name})
     names = sorted(
         {n for s in trace.steps for n, _ in s.arguments}
-        | {c.name for s in trace.steps for c in s.choices if c.name}
+        | {c.name for s in trace.steps for c in (*s.only, *s.choices) if c.name}
     )
     return {
         n: {"tag": "Some", "value": to_value(picked[n])} if n in picked else _NONE for n in names

@@ -62,6 +62,10 @@ def test_itf_has_every_variable_in_every_state(trace: Trace) -> None:
         assert set(document["vars"]) == set(state) - {"#meta"}
         assert all(_valid_itf(state[name]) for name in document["vars"])
     assert document["states"][1]["mbt::actionTaken"] == "send_init_pid"
+    assert any(step.only for step in trace.steps)
+    for state, step in zip(document["states"][1:], trace.steps, strict=True):
+        picked = {n for n, value in state["mbt::nondetPicks"].items() if value["tag"] == "Some"}
+        assert picked >= {choice.name for choice in step.only}
 
 
 _VALUES = st.recursive(
