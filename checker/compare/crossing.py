@@ -117,14 +117,14 @@ def _next(model: Model, state: State, trace: Trace) -> tuple[str, ...]:
     """Return steps that are possible where nothing happens after a trace, some of them. It stutters
     with those that change nothing; they do end a deadlock. Faults need not happen.
     """
-    stuck = trace.kind == "deadlock"
-    if not stuck and trace.loop != trace.length:
+    ended = trace.kind == "deadlock"
+    if not ended and trace.loop != trace.length:
         return ()
     found = (one for a in model.actions if not a.fault for _, one in ways(model, state, a))
     moves = (
         taken.step.label
         for taken in found
-        if taken.state is not None and (stuck or not same_state(taken.state, state))
+        if taken.state is not None and (ended or not same_state(taken.state, state))
     )
     return tuple(islice(dict.fromkeys(moves), _SHOWN))
 
@@ -229,5 +229,6 @@ def _broken(model: Model, way: _Way) -> tuple[str, ...]:
     told = truths(model, [way.before, way.state])
     asked = [p for p in model.properties if p.of_kind.searched and not p.of_kind.witness]
     broken = tuple(p.name for p in asked if told[p.name][-1] is p.of_kind.sought)
-    stuck = model.check_deadlock and deadlocked(model, way.state)
-    return (*broken, DEADLOCK) if stuck else broken
+    if model.check_deadlock and deadlocked(model, way.state):
+        return (*broken, DEADLOCK)
+    return broken

@@ -11,7 +11,7 @@ from statewalk.checker.contract.search import Exploration, Finding, Pass, Search
 from statewalk.checker.contract.stops import counted_bounds, ended_by, from_outside
 from statewalk.checker.liveness import conditions
 from statewalk.checker.liveness.explore import PredicateRaisedError
-from statewalk.checker.liveness.graph import Ints
+from statewalk.checker.liveness.graph import Ints, StateGraph
 from statewalk.checker.liveness.in_a_check import (
     ALLOW,
     INCOMPLETE,
@@ -78,8 +78,8 @@ class Refinements(Pass):
         if not left:
             return found
         limits = limits_of(asked, found)
-        kept = found.kept if self.rows else None
-        space = Space(model, kept or graph_of(model, limits, (), found.engine, rows=True))
+        graph = found.kept if self.rows and isinstance(found.kept, StateGraph) else None
+        space = Space(model, graph or graph_of(model, limits, (), found.engine, rows=True))
         checked.unfinished |= space.graph.stopped is not None and found.stopped is None
         started = time.monotonic()
         given = checked.options

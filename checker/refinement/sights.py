@@ -82,7 +82,8 @@ def common(
             "SW360",
             f"{a.name} and {b.name} have no field in common.",
             why="States are compared by fields of equal names.",
-            help="Say what a state of the second is in the first with --map FILE:FUNCTION.",
+            help="Say what a state of the second is in the first: by= of refines(...), --map of "
+            "compare.",
         )
     return (*found, *(path for path in mine if constant and path in theirs and path not in found))
 

@@ -281,6 +281,7 @@ def take_step(model: Model, state: State, action: Action, choices: Sequence[int]
     if tuple(index for index, _ in view.choices) != tuple(choices):
         return None
     made = tuple(told for _, told in view.told)
+    unnamed = ("", "statement") if model.dialect == "python" else {c.name for c in made}
     step = TraceStep(
         action.name,
         action.index,
@@ -291,15 +292,10 @@ def take_step(model: Model, state: State, action: Action, choices: Sequence[int]
         action.span.file if action.span else "",
         action.span.line if action.span else 0,
         returned,
-        tuple(c for at in view.alone if _has_name(model, c := made[at])),
+        tuple(made[at] for at in view.alone if made[at].name not in unnamed),
         made,
     )
     return Taken(step, None if error else apply_writes(state, view.writes), error)
-
-
-def _has_name(model: Model, choice: Choice) -> bool:
-    """Return whether the spec gives a choice a name."""
-    return model.dialect == "python" and choice.name not in ("", "statement")
 
 
 def build(model: Model, finding: Finding, loop: int | None = None, *, told: bool = True) -> Trace:

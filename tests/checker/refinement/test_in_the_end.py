@@ -173,3 +173,14 @@ def test_a_fair_choice_of_the_other_is_told_too(shop: Path) -> None:
     changed(shop, "any_of([1, 2])", 'any_of([1, 2], fair="strong")')
 
     assert found(shop)[1][0].startswith("SW506 is_a_job: job calls work fair")
+
+
+def test_liveness_of_its_own_beside_a_refinement(tmp_path: Path) -> None:
+    (tmp_path / "job.py").write_text(JOB, encoding="utf-8")
+    own = tmp_path / "own.py"
+    own.write_text(f"{JOB}same = refines('job.py')\n", encoding="utf-8")
+    run = check(own, engine="replaying")
+
+    assert {"served": "holds", "same": "holds"}.items() <= {
+        p.name: p.verdict for p in run.properties
+    }.items()
