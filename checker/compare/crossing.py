@@ -9,11 +9,11 @@ from typing import Any
 
 from statewalk.checker.behaviours.guided import ways
 from statewalk.checker.behaviours.replay import action_of, deadlocked
-from statewalk.checker.contract.search import DEADLOCK, Finding, Step
+from statewalk.checker.contract.search import ASSERTION, DEADLOCK, NO_ERROR, Finding, Step
 from statewalk.checker.states.content import Content, constants_of, content_of
 from statewalk.checker.states.diff import Change, alike, changes
 from statewalk.checker.traces.trace import Choice, Trace, TraceStep, build, truths
-from statewalk.checker.verdict.evidence import Guard
+from statewalk.checker.verdict.evidence import Guard, raised_in
 from statewalk.checker.verdict.guards import guard_of
 from statewalk.dsl.model import Model
 from statewalk.dsl.values.stored import ABSENT, same_state
@@ -28,7 +28,7 @@ class Crossing:
     """The result of trying a trace.
 
     ``followed`` is the other's trace of its steps, as far as it goes. ``step`` is the first that is
-    not possible, counted from 1, None where all are: then ``broken`` are the properties that are
+    not possible, counted from 1, None where all are. ``broken`` are the properties that are
     false at the end; of several ways to take the steps, of one where some are. ``guard`` stops it,
     or ``why`` says what does. ``otherwise`` are steps that had one way to be taken, and that with
     other choices. ``differs`` is the first step after which fields that both have are not the same,
@@ -178,18 +178,24 @@ def _fitting(model: Model, way: _Way, step: TraceStep) -> Iterator[_Way]:
     """Yield the ways of taking a step that contradict none of its choices; where there is but
     one way, that, whatever is chosen.
     """
-    wanted, action = _numbered(step.made), action_of(model, step)
+    action = action_of(model, step)
     if action is None:
         return
     possible = list(ways(model, way.state, action))
     for choices, taken in possible:
-        own = _numbered(taken.step.made)
-        fits = all(alike(own.get(name, value), value) for name, value in wanted.items())
+        fits = _fits(taken.step, step)
         if taken.state is None or not (fits or len(possible) == 1):
             continue
         steps = (*way.steps, Step(action.index, choices))
         said = () if fits else ((len(steps), _chosen(taken.step)),)
         yield _Way(way.initial, steps, taken.state, way.state, (*way.otherwise, *said))
+
+
+def _fits(one: TraceStep, step: TraceStep) -> bool:
+    """Return whether what was chosen in one step contradicts nothing that was in another."""
+    own = _numbered(one.made)
+    wanted = _numbered(step.made).items()
+    return all(alike(own.get(name, value), value) for name, value in wanted)
 
 
 def _numbered(made: Iterable[Choice]) -> dict[tuple[str, int], Any]:
@@ -211,9 +217,11 @@ def _stopped(trace: Trace, model: Model, number: int, step: TraceStep, way: _Way
     if action is None:
         return Crossing(trace, followed, number, f"it has no {step.call}")
     possible = [taken for _, taken in ways(model, way.state, action)]
-    errors = [taken.error for taken in possible if taken.error is not None]
-    if errors:
-        return Crossing(trace, followed, number, f"it raises {type(errors[0]).__name__}")
+    for taken in possible:
+        if taken.error is not None and (_fits(taken.step, step) or len(possible) == 1):
+            broken = ASSERTION if isinstance(taken.error, AssertionError) else NO_ERROR
+            why = f"it raises {type(taken.error).__name__}"
+            return Crossing(trace, followed, number, why, broken=(broken,))
     if possible:
         other = " or ".join(_chosen(taken.step) for taken in possible[:_SHOWN])
         why = f"it has other choices there, {other}" if other else "it has no such choice"
@@ -229,6 +237,8 @@ def _broken(model: Model, way: _Way) -> tuple[str, ...]:
     told = truths(model, [way.before, way.state])
     asked = [p for p in model.properties if p.of_kind.searched and not p.of_kind.witness]
     broken = tuple(p.name for p in asked if told[p.name][-1] is p.of_kind.sought)
+    if raised_in(model, way.state, way.before if way.steps else None) is not None:
+        return (*broken, NO_ERROR)
     if model.check_deadlock and deadlocked(model, way.state):
         return (*broken, DEADLOCK)
     return broken

@@ -206,7 +206,9 @@ def outcome_of(crossing: Crossing, other: Side, names: Sequence[str] = ()) -> It
             yield f"{other.name} then continues with {', '.join(crossing.goes_on)}."
     else:
         why = crossing.why or stopped_by(crossing.guard)
-        if crossing.most:
+        if crossing.broken:
+            yield f"With {other.name} step {crossing.step} violates {crossing.broken[0]}: {why}."
+        elif crossing.most:
             yield (
                 f"Step {crossing.step} may be disabled with {other.name}. Only {crossing.most} "
                 "paths to this step were followed; on one of them it is disabled: "

@@ -114,6 +114,26 @@ def test_what_ends_a_deadlock(
     assert (broken, goes_on) == (found.broken, found.goes_on)
 
 
+@pytest.mark.parametrize(
+    ("does", "asks", "step", "broken"),
+    [
+        ("assert self.a", "True", 1, ("Assertion",)),
+        ("self.a = 1 // self.a", "True", 1, ("no_error",)),
+        ("self.a = 1", "box.b // (1 - box.a) == 0", None, ("no_error",)),
+    ],
+)
+def test_what_raises_violates_a_property(
+    does: str, asks: str, step: int | None, broken: tuple[str, ...], tmp_path: Path
+) -> None:
+    text = BOX.format(does).replace("(box.a, box.b) != (1, 2)", asks)
+    own = loaded(tmp_path, "own", text)
+    failing = Step(0) if step else None
+    trace = build(own, Finding("fine", "error", 0, () if step else (Step(0),), failing))
+    found = cross(trace, own, loaded(tmp_path, "other", text))
+
+    assert (step, broken) == (found.step, found.broken)
+
+
 def test_an_action_is_one_however_its_name_is_told_from_others(tmp_path: Path) -> None:
     node = "from statewalk import *\nV: Constant[int] = 2\n"
     for role in ("Node", "Hub"):
