@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
 from statewalk.checker.cli import COLLECT_AFTER
+from statewalk.dsl.source.apart import enter
 
 # `make test-slow` generates what Hypothesis does by itself: 100 examples.
 settings.register_profile("few", max_examples=6, suppress_health_check=[HealthCheck.too_slow])
@@ -47,6 +48,12 @@ WAITING = tuple(
 )
 # What reads all sources goes to one.
 SOURCES = ("tests/architecture/", "tests/docs/test_inside.py")
+
+
+@pytest.fixture(autouse=True)
+def _around() -> None:
+    """Begin in no world of a spec: a test that took steps by itself has left one there."""
+    enter(None)
 
 
 class _OneSpark(LoadScopeScheduling):  # type: ignore[misc]  # it ships no types

@@ -21,6 +21,7 @@ from typing import Any
 from statewalk.dsl.source.texts import is_authored, is_installed, is_ours
 
 _LISTS = ("path", "meta_path", "path_hooks")
+_COMPILED = tuple(EXTENSION_SUFFIXES)
 _MAIN = ("__main__", "__mp_main__")
 
 
@@ -30,8 +31,8 @@ class World:
     they find others.
 
     ``hidden`` are modules around it that it has not, ``asked`` names that it has looked for. While
-    it is there, ``around`` has the lists, ``before`` and ``out`` the modules of the program around
-    that stay and that do not; ``others`` are names that were looked for, but not for this world.
+    it is there, ``around`` has the lists of the program around, ``before`` its modules, and ``out``
+    those that were taken out.
     """
 
     modules: dict[str, Any] = field(default_factory=dict)
@@ -44,18 +45,19 @@ class World:
     finders_around: dict[str, Any] = field(default_factory=dict)
     before: dict[str, Any] = field(default_factory=dict)
     out: dict[str, Any] = field(default_factory=dict)
-    others: set[str] = field(default_factory=set)
     count: int = 0  # of all modules, when the last of them was known
     thread: int = 0
+    threads: frozenset[int] = frozenset()  # that there were before a load, while that goes on
 
     @contextmanager
     def entered(self) -> Iterator[None]:
         """Be in this world for a load; the current folder is put back after it."""
         before, folder = enter(self), _folder()
+        self.threads = frozenset(sys._current_frames())
         try:
             yield
         finally:
-            self.count = -1
+            self.count, self.threads = -1, frozenset()
             now = _folder()
             sys.path = [_absolute(place) for place in sys.path]
             if folder and folder != now:
@@ -67,8 +69,8 @@ class World:
     def imported(self) -> dict[str, Any]:
         """Return the modules of authors that it has by now."""
         there = sys.modules.copy()
-        came = {n: m for n, m in there.items() if self.before.get(n) is not m}
-        came = {n: m for n, m in came.items() if n not in self.others}
+        came = {n: m for n, m in there.items() if self.before.get(n, self) is not m}
+        came = {n: m for n, m in came.items() if n not in _others}
         kept = {n: m for n, m in self.modules.items() if n in there}
         own = (n for n in came if n in self.before or _is_own(n, came, self.modules))
         return kept | {name: came[name] for name in own}
@@ -86,7 +88,8 @@ class World:
         if self.finders is not None:
             _replace(sys.path_importer_cache, self.finders)
         self.before = sys.modules.copy()
-        self.out, self.others = {}, set()
+        self.out = {}
+        _others.difference_update(self.before)  # what others looked for is found, or goes on
         self._leave_out({*self.hidden, *self.modules} & sys.modules.keys())
         sys.modules.update(self.modules)
         for name, module in self.modules.items():
@@ -96,7 +99,7 @@ class World:
     def take(self) -> None:
         """Keep what has become of it, and put back what was around."""
         if len(sys.modules) != self.count:
-            gone = self.before.keys() - sys.modules.keys() - self.out.keys() - self.others
+            gone = self.before.keys() - sys.modules.keys() - self.out.keys() - _others
             self.out |= {name: self.before[name] for name in gone}
             self.hidden |= gone
             self.modules = self.imported()
@@ -130,9 +133,14 @@ class World:
         """
         known = {*self.asked, *_first, *self.modules}
         for name in (set(names) & sys.modules.keys()) - known:
-            file = getattr(sys.modules[name], "__file__", None) or ""
-            found = PathFinder.find_spec(name) if is_installed(file) else None
-            if found is not None and found.origin and not is_installed(found.origin):
+            file = str(getattr(sys.modules[name], "__file__", None) or "")
+            shared = file.endswith(_COMPILED) or is_installed(file)
+            found = PathFinder.find_spec(name) if shared else None
+            if (
+                found is not None
+                and found.origin not in (None, file)
+                and not is_installed(found.origin)
+            ):
                 below = f"{name}."
                 there = {n for n in [*sys.modules] if n == name or n.startswith(below)}
                 self._leave_out(there - self.modules.keys())
@@ -148,12 +156,13 @@ class World:
         package = sys.modules.get(outer) if outer not in self.modules else None
         if package is not None and module is not None:
             setattr(package, last, module)
-        elif package is not None and getattr(package, last, None) is instead:
+        elif package is not None and vars(package).get(last, self) is instead:
             delattr(package, last)
 
 
 _now: list[World | None] = [None]
 _first: dict[str, None] = {}  # names of modules that there were before any world
+_others: set[str] = set()  # names of modules that were looked for, last by others than worlds
 _added: dict[str, None] = {}  # places of all worlds
 _imported: set[str] = set()  # names of modules of all worlds
 
@@ -183,16 +192,22 @@ def places() -> list[str]:
 
 
 def here(*, asking: bool) -> World | None:
-    """Return the world where we are, if what this thread looks for is for it."""
-    world = _now[0]
-    return world if asking and world is not None and world.thread == get_ident() else None
+    """Return the world where we are, if what this thread looks for is for it: it is the one that
+    entered, or one that the load began.
+    """
+    world, thread = _now[0], get_ident()
+    if world is None or not asking:
+        return None
+    begun = bool(world.threads) and thread not in world.threads
+    return world if begun or thread == world.thread else None
 
 
 def look_for(name: str, *, asking: bool) -> None:
     """Note whether a module is looked for by the code of the world where we are."""
-    world = _now[0]
-    if world is not None and here(asking=asking) is None:
-        world.others.add(name)
+    if here(asking=asking) is None:
+        _others.add(name)
+    else:
+        _others.discard(name)
 
 
 def _folder() -> str:
@@ -225,7 +240,7 @@ def _replace(finders: dict[str, Any], others: Mapping[str, Any]) -> None:
 def _is_shared(finder: Any) -> bool:
     """Return whether a finder is of an installed package, which adds it once."""
     name = str(getattr(finder, "__module__", ""))
-    return name in sys.modules and not is_authored(name) and not is_ours(name)
+    return name in sys.modules and not is_authored(name)
 
 
 def _is_own(name: str, came: Mapping[str, Any], own: Mapping[str, Any]) -> bool:
@@ -241,7 +256,7 @@ def _is_own(name: str, came: Mapping[str, Any], own: Mapping[str, Any]) -> bool:
     origin, loader = getattr(about, "origin", None), getattr(about, "loader", None)
     places = getattr(about, "submodule_search_locations", None)
     if origin is not None:
-        built = origin in ("built-in", "frozen") or origin.endswith(tuple(EXTENSION_SUFFIXES))
+        built = origin in ("built-in", "frozen") or origin.endswith(_COMPILED)
         return not built and not is_installed(origin)
     if places:  # a namespace
         return not all(map(is_installed, places))

@@ -35,6 +35,7 @@ from statewalk.dsl.source.texts import (
     Source,
     check_hidden_types,
     file_of,
+    is_authored,
     is_ours,
     is_pythons,
     is_spec_module,
@@ -143,12 +144,8 @@ class Loading:
         """Run the main module and what it imports."""
         path = Path(source.path)
         _, package = place_in_packages(path)
-        with (
-            self.world.entered(),
-            searching(self.root),
-            from_texts(),
-            keeping_settings(source),
-        ):
+        with self.world.entered(), from_texts(), keeping_settings(source):
+            sys.path = [self.root, *sys.path]  # in steps, too
             self.run(source, f"{package}.{path.stem}" if package else path.stem, package)
         if self._broken is not None:  # although the module that imports it goes on
             raise self._broken
@@ -176,8 +173,11 @@ class Loading:
         declaring.append(self.declared)
         saved = sys.modules.get(name)
         sys.modules[name] = module
+        kept = False
         try:
             exec(code, namespace, stored)
+            # for helpers that import it, pickle and the like; Python's are needed
+            kept = name not in sys.stdlib_module_names and (saved is None or is_authored(name))
         except BaseException as error:
             del self.by_name[name], self._begun[name]
             told = self._told(error, source)
@@ -188,10 +188,10 @@ class Loading:
             raise  # for the module that imports this one to catch, as in Python
         finally:
             declaring.pop()
-            if saved is None:
-                del sys.modules[name]
-            else:
+            if saved is not None and not kept:
                 sys.modules[name] = saved
+            elif not kept:
+                del sys.modules[name]
         if part:
             self.modules.append(spec)
         return module

@@ -141,6 +141,33 @@ WAYS = {
         "sys.modules.setdefault('made', types.SimpleNamespace(LIMIT=LIMIT))\n"
         "import made\nlimit = lambda: made.LIMIT\n",
     ),
+    "one that is made none": (
+        {"lib/params.py": "LIMIT = {}\n"},
+        BESIDE + "try:\n    from params import LIMIT\nexcept ImportError:\n    LIMIT = 5\n"
+        "sys.modules['params'] = None\nlimit = lambda: LIMIT\n",
+    ),
+    "a thread of a helper": (
+        {"lib/helper.py": "from concurrent.futures import ThreadPoolExecutor\n"
+         "from importlib import import_module\nwith ThreadPoolExecutor() as pool:\n"
+         "    [params] = pool.map(import_module, ['params'])\n"
+         "limit = lambda: params.LIMIT\n",
+         "lib/params.py": "LIMIT = {}\n"},
+        BESIDE + "from helper import limit\n",
+    ),
+    "a module beside the spec, in a step of a helper": (
+        {"lib/helper.py": "def limit():\n    from beside import LIMIT\n    return LIMIT\n",
+         "specs/beside.py": "LIMIT = {}\n", "../shared/beside.py": "LIMIT = 5\n"},
+        BESIDE + "from helper import limit\n",
+    ),
+    "a module beside the spec, which a helper changes": (
+        {"lib/helper.py": "import beside\nbeside.LIMIT = {}\n", "specs/beside.py": "LIMIT = 5\n"},
+        BESIDE + "import beside, helper\nlimit = lambda: beside.LIMIT\n",
+    ),
+    "a module beside the spec, by its name": (
+        {"specs/beside.py": "import sys\nLIMIT = {}\n"
+         "limit = lambda: sys.modules[__name__].LIMIT\n"},
+        "from beside import limit\n",
+    ),
     "its location": (
         {"lib/params.py": "LIMIT = {}\n"},
         BESIDE + "import os\nfrom importlib.util import module_from_spec, spec_from_file_location\n"
@@ -402,12 +429,18 @@ def test_what_other_threads_import_meanwhile_stays(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("")
     spec = tmp_path / "specs" / "spec.py"
     spec.parent.mkdir()
-    spec.write_text("import time\ntime.sleep(0.2)\nlimit = lambda: 8\n" + SPEC)
+    began, goes_on = tmp_path / "began", tmp_path / "goes on"
+    spec.write_text(
+        f"from pathlib import Path\nPath({str(began)!r}).touch()\n"
+        f"while not Path({str(goes_on)!r}).exists():\n    pass\nlimit = lambda: 8\n{SPEC}"
+    )
     sys.path.append(str(tmp_path))
     loading = Thread(target=load, args=[spec])
     loading.start()
-    time.sleep(0.1)
+    while not began.exists():
+        time.sleep(0.01)
     import mine
 
+    goes_on.touch()
     loading.join()
     assert sys.modules["mine"] is mine
