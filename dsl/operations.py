@@ -24,7 +24,7 @@ from statewalk.dsl.binding import bound
 from statewalk.dsl.loader import load
 from statewalk.dsl.model import Action, Model
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
-from statewalk.dsl.values.stored import encode, freeze
+from statewalk.dsl.values.stored import FrozenDict, FrozenList, FrozenSet, encode, freeze
 from statewalk.dsl.view import Disabled, State
 
 _LIBRARY = Path(__file__).parents[1] / "models" / "objects"
@@ -54,7 +54,7 @@ class _Object:
         self.states: list[State] = []
         self.actions: dict[str, Action] = {}
         self.after: dict[Any, tuple[tuple[Any, int], ...]] = {}
-        self.verdicts: dict[tuple[Event, ...], bool] = {}
+        self.verdicts: dict[tuple[bytes, tuple[Any, ...]], bool] = {}
         for action in self.model.actions:
             self.actions.setdefault(action.name, action)
         self.first = [self.number(state) for state in self.model.initial_states]
@@ -69,7 +69,7 @@ class _Object:
 
     def steps(self, number: int, op: _Called) -> tuple[tuple[Any, int], ...]:
         """Return (answer, state after it) for each way an operation can go in a state."""
-        key = number, op.name, op.arguments, op.client
+        key = number, op.name, encode(op.arguments), op.client
         found = self.after.get(key)
         if found is None:
             found = self.after[key] = tuple(self._run(self.states[number], op))
@@ -107,12 +107,14 @@ def linearizable(object: str, of: Sequence[Event], **constants: Any) -> bool:
     ``object`` is an object of the library, or the file of a spec; ``constants`` are its own.
     """
     found = _object(object, tuple(sorted(constants.items())))
-    history = tuple(map(tuple, of))
-    holds = found.verdicts.get(history)
+    stored = freeze(of)
+    history: tuple[Event, ...] = tuple(map(tuple, stored))
+    key = encode(stored), tuple(event[1:2] for event in history)
+    holds = found.verdicts.get(key)
     if holds is None:
         if len(found.verdicts) >= _MOST:
             found.verdicts.clear()
-        holds = found.verdicts[history] = _has_order(found, operations_of(history))
+        holds = found.verdicts[key] = _has_order(found, operations_of(history))
     return holds
 
 
@@ -123,7 +125,7 @@ def operations_of(history: tuple[Event, ...]) -> list[_Called]:
     for time, (what, client, *rest) in enumerate(history):
         if what == "call" and client not in open_ and rest:
             open_[client] = _Called(client, rest[0], tuple(rest[1:]), time, float("inf"), None)
-        elif what == "return" and client in open_:
+        elif what == "return" and client in open_ and len(rest) <= 1:
             done.append(open_.pop(client)._replace(end=time, answer=tuple(rest)))
         else:
             raise ValueError(f"event {time} of the history is {(what, client, *rest)!r}")
@@ -143,8 +145,24 @@ def _has_order(object: _Object, operations: list[_Called]) -> bool:
         until = min(op.end for _, op in left)
         for i, op in left:
             for answer, after in object.steps(state, op) if op.begin < until else ():
-                fits = not op.answer or (type(answer), answer) == (type(op.answer[0]), op.answer[0])
+                fits = not op.answer or _told(answer) == _told(op.answer[0])
                 if fits and (done | 1 << i, after) not in known:
                     known.add((done | 1 << i, after))
                     open_.append((done | 1 << i, after))
     return False
+
+
+def _told(answer: Any) -> bytes:
+    """Return what tells answers apart: a list and a tuple of the same say the same."""
+    return encode(_untyped(freeze(answer)))
+
+
+def _untyped(value: Any) -> Any:
+    kind = type(value)
+    if kind is FrozenList or kind is tuple:
+        return tuple(map(_untyped, value))
+    if kind is FrozenSet:
+        return FrozenSet(map(_untyped, value))
+    if kind is FrozenDict:
+        return FrozenDict((_untyped(k), _untyped(v)) for k, v in value.items())
+    return value

@@ -5,10 +5,12 @@ Models of a majority register and of a chain use it: their configurations are ru
 
 import random
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from statewalk import check
 from statewalk.dsl.operations import linearizable
 from tests.checker.history.objects.brute import OBJECTS, Op, histories, possible
 
@@ -49,3 +51,46 @@ def test_an_owner_is_a_client() -> None:
 def test_what_is_no_history_is_refused(event: tuple[object, ...]) -> None:
     with pytest.raises(ValueError, match="event 0 of the history"):
         linearizable("register", [event])
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "right", "wrong"),
+    [
+        ("list", ("append", 1), ([1], (1,)), ([], [True], {1}, 1, None)),
+        ("set", ("add", 1), ({1}, frozenset([1])), (set(), {True}, [1], {1: 1})),
+        ("registers", ("txn", (("w", "x", 1),)), ([("w", "x", 1)], (["w", "x", 1],)), ([], 1)),
+        ("registers", ("txn", [["w", "x", 1]]), ([("w", "x", 1)],), ([("w", "x", True)],)),
+        ("register", ("write", 1), (1,), (True, "1", None)),
+    ],
+)
+def test_an_answer_may_be_of_any_kind(
+    name: str, asked: tuple[Any, ...], right: tuple[Any, ...], wrong: tuple[Any, ...]
+) -> None:
+    for answers, holds in ((right, True), (wrong, False)):
+        for answer in answers:
+            told: list[Any] = [("call", "a", *asked), ("return", "a", answer)]
+            if name != "registers":
+                told[1:] = [("return", "a"), ("call", "a", "read"), ("return", "a", answer)]
+
+            assert holds is linearizable(name, told), answer
+
+
+def test_an_answer_in_a_spec_is_that_of_its_object(tmp_path: Path) -> None:
+    spec = tmp_path / "spec.py"
+    spec.write_text(
+        "from typing import Any\n\nfrom statewalk import State, action, always, any_of\n"
+        "from statewalk.dsl.operations import linearizable\n\n\n"
+        "class History(State):\n    events: list[Any] = []\n\n"
+        "    @action\n    def go(self) -> None:\n"
+        "        answer = any_of([(1,), frozenset([1])])\n"
+        "        name = any_of(['list', 'set'])\n"
+        "        self.events = [('call', 'a', {'list': 'append', 'set': 'add'}[name], 1), "
+        "('return', 'a'), ('call', 'a', 'read'), ('return', 'a', answer), ('call', 'b', name)]\n"
+        "\n\nhistory = History()\n\n\n"
+        "@always\ndef right() -> bool:\n    if not history.events:\n        return True\n"
+        "    *events, (_, _, name) = history.events\n"
+        "    right = (name == 'list') == isinstance(events[3][2], tuple)\n"
+        "    return linearizable(name, events) == right\n"
+    )
+
+    assert check(spec).holds
