@@ -86,8 +86,9 @@ def read_events(file: str, lines: Iterable[str], reader: Reader | None = None) -
 def _parsed(file: str, number: int, line: str) -> list[Any]:
     try:
         return [_DECODER.decode(line)]
-    except (ValueError, RecursionError) as error:
+    except (ValueError, RecursionError, ArithmeticError) as error:
         why = str(error) or "it is nested too deeply"
+        why = "a number has too long an exponent" if isinstance(error, ArithmeticError) else why
         why = f"{why}. {TORN}" if _is_torn(line, error) else why
         raise no_event(file, number, f"it is no JSON object: {why}") from None
 

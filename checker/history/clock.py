@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal, InvalidOperation
 from typing import Any
 
 import numpy as np
@@ -25,9 +25,13 @@ class Fraction(float):
     text: str
 
     def __new__(cls, text: str) -> Fraction:
-        """Return the nearest float, with the text it was read from."""
+        """Return the nearest float, with the text it was read from. Raises ValueError."""
         made = super().__new__(cls, text)
         made.text = text
+        try:
+            Decimal(text)
+        except InvalidOperation:
+            raise ValueError(f"{text:.40} has too long an exponent") from None
         return made
 
 

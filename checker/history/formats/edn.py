@@ -25,8 +25,9 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", '"': '"', "\\
 _CHARS = {"newline": "\n", "tab": "\t", "return": "\r", "backspace": "\b", "formfeed": "\f",
           "space": " "}  # fmt: skip
 _ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
-_INTEGER = re.compile(r"[+-]?\d+N?\Z")
-_DECIMAL = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?M?\Z")
+_INTEGER = re.compile(r"[+-]?(0|[1-9]\d*)N?\Z")
+_DECIMAL = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d*)?([eE][+-]?\d+)?M?\Z")
+_NUMBER = re.compile(r"[+-]?\d")
 _DEEPEST = 100
 _LONGEST = 1000
 
@@ -35,6 +36,11 @@ class Name(str):
     """A keyword (with its colon) or a symbol."""
 
     __slots__ = ()
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a name is a number of Clojure's that EDN does not have: 0x10, 1/2."""
+    return isinstance(value, Name) and _NUMBER.match(value) is not None
 
 
 class Char(str):
@@ -120,7 +126,10 @@ class Reader:
         if kind == "word":
             if len(found["word"]) >= _LONGEST and _DECIMAL.match(found["word"].rstrip("N")):
                 raise EdnError(f"it has a number of {len(found['word'])} digits", start)
-            return _word(found["word"])
+            try:
+                return _word(found["word"])
+            except ValueError as error:
+                raise EdnError(str(error), start) from None
         raise EdnError(
             "the text ends" if kind == "end" else f"there is a stray {found['close']}", start
         )

@@ -32,7 +32,15 @@ from statewalk.checker.history.data import (
     Scalar,
 )
 from statewalk.checker.history.errors import HistoryError
-from statewalk.checker.history.formats.edn import Char, EdnError, Name, Reader, Unordered, show
+from statewalk.checker.history.formats.edn import (
+    Char,
+    EdnError,
+    Name,
+    Reader,
+    Unordered,
+    is_number,
+    show,
+)
 from statewalk.checker.history.formats.plain import Lost, session_numbers
 from statewalk.dsl.files import read_text
 
@@ -111,7 +119,7 @@ class _Builder(Builder):
         """Return a key or value. Raises HistoryError for what is none, or like another one."""
         if type(value) is int:
             return value
-        if isinstance(value, str):
+        if isinstance(value, str) and not is_number(value):
             before = self.written_as.setdefault(str(value), type(value))
             if before is not type(value):
                 raise self.fail(

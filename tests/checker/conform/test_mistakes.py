@@ -85,6 +85,7 @@ LOGS = [
     (b'{"after": {"big": null}}', "big can never be null: it is an integer"),
     (b'{"after": {"big": [5]}}', "big can never be [5]: it is an integer"),
     (b"[" * 100_000, "no JSON object"),
+    (b'{"time": 1e-99999999999999999999}', "too long an exponent"),
     (b'{"action": "' + b"x" * 1_000_000 + b'"}', "the spec has no action xxx"),
 ]
 
