@@ -1,4 +1,6 @@
-"""The comparison of a log's JSON value with a value of a spec."""
+"""The comparison of a value of a log with one of a spec: of JSON, or of EDN, which has sets, and
+any keys in dicts.
+"""
 
 from __future__ import annotations
 
@@ -36,13 +38,13 @@ def fits(said: Any, value: Any) -> bool:
     if kind in (FrozenList, tuple):
         return _all_fit(said, list(value))
     if kind in (FrozenSet, FrozenBag):
-        return _some_order_fits(said, list(value))
+        return _some_order_fits(list(said) if type(said) is frozenset else said, list(value))
     if kind is FrozenDict:
         return isinstance(said, dict) and _entries_fit(said, list(value.items()))
     return type(said) is kind and bool(said == value)
 
 
-def _is_tagged(tag: str, said: Any, value: Any) -> bool:
+def _is_tagged(tag: Any, said: Any, value: Any) -> bool:
     """Return whether a value is said in the form that traces have; see `states.json`. What begins
     with ``#`` may also be the key of a dict.
     """
@@ -54,7 +56,7 @@ def _is_tagged(tag: str, said: Any, value: Any) -> bool:
         return type(value) is tuple and fits(said, value)
     if tag == "#set":
         return type(value) is FrozenSet and fits(said, value)
-    return tag.startswith("#") and _is_said({tag: said}, to_json(value))
+    return isinstance(tag, str) and tag.startswith("#") and _is_said({tag: said}, to_json(value))
 
 
 def _is_said(said: Any, form: Any) -> bool:
@@ -77,7 +79,8 @@ def _says_value(said: Any, value: Any) -> bool:
 
 
 def _all_fit(said: Any, values: list[Any]) -> bool:
-    return isinstance(said, list) and len(said) == len(values) and all(map(fits, said, values))
+    listed = isinstance(said, list | tuple)
+    return listed and len(said) == len(values) and all(map(fits, said, values))
 
 
 def _some_order_fits(said: Any, values: list[Any]) -> bool:
@@ -89,7 +92,7 @@ def _some_order_fits(said: Any, values: list[Any]) -> bool:
     )
 
 
-def _entries_fit(said: Mapping[str, Any], entries: list[tuple[Any, Any]]) -> bool:
+def _entries_fit(said: Mapping[Any, Any], entries: list[tuple[Any, Any]]) -> bool:
     """Return whether an object says the entries of a dict, in which ``1`` and ``"1"`` are
     two keys.
     """
@@ -100,9 +103,15 @@ def _entries_fit(said: Mapping[str, Any], entries: list[tuple[Any, Any]]) -> boo
         for text in _texts(key):
             named.setdefault(text, []).append(number)
     pairs = list(said.items())
+
+    def keyed(key: Any) -> Iterable[int]:
+        if isinstance(key, str):
+            return named.get(key, ())
+        return (n for n, (known, _) in enumerate(entries) if fits(key, known))
+
     return _is_matched(
         len(pairs),
-        lambda at: (n for n in named.get(pairs[at][0], ()) if fits(pairs[at][1], entries[n][1])),
+        lambda at: (n for n in keyed(pairs[at][0]) if fits(pairs[at][1], entries[n][1])),
     )
 
 

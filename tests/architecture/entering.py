@@ -68,8 +68,8 @@ ENTERS: dict[str, str] = {
     "checker/history/explain": "dsl/errors dsl/library history/clock history/data history/decide",
     "checker/history/formats": "dsl/files history/clock history/data history/errors",
     "checker/history/objects": (
-        "Model dsl/loader dsl/state dsl/values conform/values engines history/errors "
-        "history/formats library machine states verdict"
+        "Model dsl/loader dsl/state dsl/values conform/values engines history/clock "
+        "history/errors history/formats library machine states verdict"
     ),
     "checker/induction": (
         "Model dsl/state dsl/values contract engines explore/expressions machine report states "

@@ -169,6 +169,7 @@ def recorded_in(model: Model, hook: Hook, state: State) -> tuple[Recorded, ...]:
 def operation_lines(model: Model, hook: Hook, state: State) -> list[str]:
     """Return what clients recorded up to a state, as JSON Lines. Raises RunError[SW710]."""
     from statewalk.checker.history.objects.reading import from_records
+    from statewalk.checker.states.json import plain
     from statewalk.checker.states.shortening import text_of
     from statewalk.dsl.binding import bound
     from statewalk.dsl.errors import RunError
@@ -176,11 +177,8 @@ def operation_lines(model: Model, hook: Hook, state: State) -> list[str]:
     from statewalk.dsl.state.plain_view import PlainView
     from statewalk.dsl.values.stored import freeze
 
-    def plain(value: Any) -> Any:
-        listed = isinstance(value, tuple | list)
-        if listed or value is None or isinstance(value, bool | int | str):
-            return [plain(one) for one in value] if listed else value
-        return text_of(freeze(value))
+    def named(client: Any) -> int | str:
+        return client if type(client) in (int, str) else text_of(freeze(client))
 
     model.outside.enter()
     with bound(PlainView(state), None, model.classes, OPERATIONS, model.actions):
@@ -191,9 +189,9 @@ def operation_lines(model: Model, hook: Hook, state: State) -> list[str]:
             said = f"{OPERATIONS}() of {model.path} returned no history: {error}."
             raise RunError("SW710", said, help="See statewalk.dsl.operations.") from None
         records = [
-            {"client": plain(client), "event": "invoke", "op": rest[0], "args": plain(rest[1:])}
+            {"client": named(client), "event": "invoke", "op": rest[0], "args": plain(rest[1:])}
             if what == "call"
-            else {"client": plain(client), "event": "ok"}
+            else {"client": named(client), "event": "ok"}
             | ({"answer": plain(rest[0])} if rest else {})
             for what, client, *rest in events
         ]

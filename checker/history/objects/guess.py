@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
+from statewalk.checker.history.objects.operations import Time
 from statewalk.checker.history.objects.spec import Bound, Object
 
 _MOST = 5000  # operations of which pairs are compared
@@ -25,8 +26,7 @@ Places = tuple[bool, ...]  # of each pair across two chains: whether the first p
 
 def likely(operations: Sequence[Bound], object: Object, *, by_client: bool = False) -> list[int]:
     """Return a rank for each operation: the likely ones first."""
-    last = max((b.op.end or b.op.begin for b in operations), default=0)
-    ends = [b.op.end if b.required and b.op.end is not None else last + 1 for b in operations]
+    ends = [b.op.end if b.required and b.op.end is not None else math.inf for b in operations]
     rank = sorted(range(len(operations)), key=lambda i: (ends[i], i))
     if len(operations) <= _MOST:
         values = _Values(operations, object)
@@ -175,7 +175,7 @@ class _Values:
                 if len(one) + len(other) > _ONE_EACH:
                     yield one, other
 
-    def _end(self, i: int) -> float:
+    def _end(self, i: int) -> Time:
         end = self.operations[i].op.end
         return math.inf if end is None else end
 

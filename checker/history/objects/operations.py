@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Final, Literal
 
 Status = Literal["ok", "fail", "info"]
+Time = float | Decimal
+"""A time as it was recorded, or a bound of those that a search knows; all are compared exactly."""
 
 
 class _Absent:
@@ -31,8 +34,8 @@ class Operation:
     client: int | str
     name: str
     status: Status
-    begin: float
-    end: float | None
+    begin: Time
+    end: Time | None
     place: int
     ended: int = 0
     asked: Any = None

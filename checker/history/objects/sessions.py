@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from statewalk.checker.history.objects.guess import likely
+from statewalk.checker.history.objects.operations import Time
 from statewalk.checker.history.objects.search import After, Child, DepthFirst, Did
 from statewalk.checker.history.objects.spec import Bound, Object
 
@@ -72,7 +73,7 @@ class SessionSearch(DepthFirst):
                 elif following != state:
                     yield done, used | 1 << i, following, i
 
-    def _end(self, i: int) -> float:
+    def _end(self, i: int) -> Time:
         end = self.operations[i].op.end
         return math.inf if end is None else end
 

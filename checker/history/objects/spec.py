@@ -7,14 +7,17 @@ answer), and remembered by numbers.
 from __future__ import annotations
 
 import ast
+import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path as File
 from typing import TYPE_CHECKING, Any
 
 from statewalk.checker.conform.values import fits
 from statewalk.checker.engines.layout import Layout
 from statewalk.checker.history.errors import HistoryError
 from statewalk.checker.history.objects.operations import ABSENT, Operation, Operations
+from statewalk.checker.library import library_folder
 from statewalk.checker.states.content import content_of, short_names, show_field
 from statewalk.checker.states.shortening import fit
 from statewalk.checker.verdict.guards import guard_of
@@ -117,6 +120,11 @@ class Object:
         self.touched: dict[int, tuple[set[Path], set[Path]]] = {}  # by call: read, written
         self.signatures = _signatures(self.model)
         self.first = [self._number(self._layout.row(s)) for s in self.model.initial_states]
+
+    @property
+    def in_library(self) -> bool:
+        """Return whether it is one of our own objects, of which more is known."""
+        return File(self.model.path).resolve().parent == library_folder().resolve() / "objects"
 
     # -- states and steps ------------------------------------------------------------------------
 
@@ -231,6 +239,14 @@ class Object:
                 f"{self.model.path} has no action {op.name}",
                 did_you_mean(op.name, self.signatures).rstrip(".") or "one of its actions",
             )
+        if not op.exact and not signature.returns:
+            raise RunError(
+                "SW711",
+                f"{self.model.path}: {op.name} does not say what it returns.",
+                why="In histories of Jepsen that tells whether a completion has an answer, or "
+                "repeats what was asked.",
+                help="Write the type after the parameters: -> bool, -> int, -> None.",
+            )
         arguments, told = _arguments(history, op, signature)
         values = tuple(
             _of_spec(history, op, signature, name, value) for name, value in arguments.items()
@@ -310,9 +326,7 @@ def _truth(answer: Any) -> bool | None:
 
 def answers(said: Any, returned: Any) -> bool:
     """Return whether what was recorded as an answer is what an action returned."""
-    if said is ABSENT:
-        return True
-    return fits(list(said) if isinstance(said, frozenset) else said, returned)
+    return said is ABSENT or fits(said, returned)
 
 
 def _signatures(model: Model) -> dict[str, _Signature]:
@@ -326,7 +340,8 @@ def _signatures(model: Model) -> dict[str, _Signature]:
         names = tuple(name for name, _ in action.arguments)
         known = found.get(action.name)
         if known is None:
-            text = ast.unparse(function.node.returns) if function.node.returns else ""
+            space = function.module.namespace
+            text = _returned_by(function.node, function.function, space)
             empty: dict[str, dict[bytes, Any]] = {name: {} for name in names}
             known = _Signature(action, actor, function.function, names, empty, text)
             found[action.name] = known
@@ -335,6 +350,22 @@ def _signatures(model: Model) -> dict[str, _Signature]:
         for (name, value), given in zip(action.arguments, whole[len(actor) :], strict=True):
             known.known[name].setdefault(encode(value), given)
     return found
+
+
+def _returned_by(
+    node: ast.FunctionDef, function: Callable[..., object], space: dict[str, Any]
+) -> str:
+    """Return the type that an action says it returns; empty where it says none, and may return
+    something.
+    """
+    if node.returns is None:
+        given = (one.value for one in ast.walk(node) if isinstance(one, ast.Return))
+        return "" if any(one is not None for one in given) else "None"
+    try:
+        hint = typing.get_type_hints(function, space)["return"]
+    except Exception:  # another annotation may have a name that is only there for types
+        return ast.unparse(node.returns).strip("'")
+    return "None" if hint is type(None) else "bool" if hint is bool else "a value"
 
 
 def _no_object(model: Model, action: Action, why: str) -> RunError:
@@ -356,6 +387,8 @@ def _arguments(
     """Return the arguments of an operation by name, and what it was told."""
     names, asked, told = signature.parameters, op.asked, op.told
     found: dict[str, Any] = {CLIENT: op.client} if CLIENT in names else {}
+    if KEY not in names and op.key is not ABSENT:
+        raise _wrong(history, op, f"{op.name} has no parameter key", "no key, or another object")
     if KEY in names and op.key is not ABSENT:
         found[KEY] = op.key
     elif KEY in names and not op.exact:  # as jepsen.independent has it
@@ -373,7 +406,7 @@ def _arguments(
         values = asked if isinstance(asked, list) else [asked]
         given = dict(zip(rest, values, strict=False)) if len(values) == len(rest) else {"": values}
     else:
-        given = dict.fromkeys(rest, asked)
+        given = {} if asked is ABSENT else dict.fromkeys(rest, asked)
     if given.keys() != set(rest):
         expected = f"{', '.join(rest) or 'no'} as arguments"
         raise _wrong(

@@ -14,6 +14,7 @@ from statewalk.dsl.values.stored import encode
 from statewalk.dsl.view import Disabled
 
 if TYPE_CHECKING:
+    from statewalk.checker.history.objects.operations import Time
     from statewalk.dsl.model import Model
     from statewalk.dsl.view import State
 
@@ -46,7 +47,7 @@ def execute(
 
 def _in_time(operations: Sequence[Bound], order: Sequence[int], by_client: bool) -> None:
     """Raise NoWitness where an operation comes after one that began when it was over."""
-    latest: dict[Any, float] = {}
+    latest: dict[Any, Time] = {}
     for i in order:
         op = operations[i].op
         of = op.client if by_client else None

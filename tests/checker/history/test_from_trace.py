@@ -90,3 +90,46 @@ def test_operations_of_a_model_are_a_history_of_an_object(
     assert f"{file}: 3 operations in 5 steps" in capsys.readouterr().out
     assert 1 == run("check", file, "--object", "register", "--set", "INITIAL=0")
     assert "read() → 0  (client Client#0, line 4-5) fits nowhere." in capsys.readouterr().out
+
+
+SETS = """
+from typing import Any
+
+from statewalk import State, action, always, require
+
+
+class History(State):
+    events: list[Any] = []
+
+    @action
+    def run(self) -> None:
+        require(not self.events)
+        client = ("client", 1)
+        self.events = [
+            ("call", client, "add", (1, 2)), ("return", client),
+            ("call", client, "read"), ("return", client, frozenset([(1, 2)])),
+        ]
+
+
+history = History()
+
+
+@always
+def is_empty() -> bool:
+    return not history.events
+
+
+def recorded_operations() -> list[Any]:
+    return list(history.events)
+"""
+
+
+def test_answers_of_operations_are_written_as_a_history_has_them(tmp_path: Path) -> None:
+    spec, file = tmp_path / "sets.py", tmp_path / "h.jsonl"
+    spec.write_text(SETS)
+    main(["check", str(spec), "--out", str(tmp_path / "run")])
+
+    trace = tmp_path / "run" / "is_empty.trace.json"
+    assert 0 == run("from-trace", trace, "--spec", spec, "--out", file)
+    assert [[1, 2]] == json.loads(file.read_text().splitlines()[-1])["answer"]
+    assert 0 == run("check", file, "--object", "set")

@@ -185,6 +185,8 @@ def _precedes(one: Op, other: Op, by_client: bool) -> bool:
 
 
 def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(_same, one, other))
     return type(one) is type(other) and bool(one == other)
 
 
