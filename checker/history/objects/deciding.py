@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from statewalk.checker.history.errors import Undecided
 from statewalk.checker.history.objects.operations import ABSENT, Operations
 from statewalk.checker.history.objects.projecting import Found, without_order
-from statewalk.checker.history.objects.search import MOST, DepthFirst, Outcome, Search
+from statewalk.checker.history.objects.search import MOST, DepthFirst, Exploration, Outcome, Search
 from statewalk.checker.history.objects.sessions import SessionSearch
 from statewalk.checker.history.objects.spec import Bound, Object, is_keys
 from statewalk.checker.history.objects.witness import execute
@@ -76,11 +76,15 @@ def decide(
     """
     began = time.monotonic()
     bound = of.bind(history)
-    parted = order == "real-time" and all(b.key is not ABSENT for b in bound)
+    parted = order == "real-time" and bound != [] and all(b.key is not ABSENT for b in bound)
     verdict = _decided(of, bound, order, parted, began + timeout)
-    if parted and verdict.holds is not None and (shared := _shared(of, verdict.parts)):
+    try:
+        dependent = _dependent(of, verdict, began + timeout) if parted else ""
+    except Undecided:
+        verdict.holds = verdict.failing = dependent = None
+    if dependent:
         verdict = _decided(of, bound, order, False, began + timeout)
-        verdict.notes.append(f"not parted by key: operations of several keys share {shared}")
+        verdict.notes.append(f"not parted by key: {dependent}")
     for part in verdict.parts if verdict.holds else ():
         if part.outcome is not None and part.outcome.order is not None:
             places = [i for i, _ in part.outcome.order]
@@ -136,6 +140,26 @@ def parts_of(bound: Sequence[Bound]) -> list[Part]:
         key = "" if b.key is ABSENT else text_of(freeze(b.key))
         parts.setdefault(key, Part(key, [])).operations.append(b)
     return list(parts.values())
+
+
+def _dependent(of: Object, verdict: Verdict, deadline: float) -> str:
+    """Return why the keys are not known to be objects of their own; empty where they are.
+
+    An order of each part needs no more than what its steps touch. That a part has none counts only
+    if no operation on another key, in whatever state it can happen, writes what that part looks at.
+
+    Raises:  Undecided
+    """
+    if verdict.holds is None:
+        return ""
+    left = MOST
+    for part in verdict.parts if verdict.holds is False and not of.in_library else ():
+        search = Exploration(part.operations, of)
+        if search.run(deadline, left) is None:
+            return "there are too many orders to see whether keys are independent"
+        left -= search.configurations
+    shared = _shared(of, verdict.parts)
+    return f"operations of several keys share {shared}" if shared else ""
 
 
 def _shared(of: Object, parts: Sequence[Part]) -> str:

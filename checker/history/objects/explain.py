@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from statewalk.checker.history.objects.deciding import Order, Part
+from statewalk.checker.history.objects.operations import Time
 from statewalk.checker.history.objects.search import Halt, Search
 from statewalk.checker.history.objects.sessions import SessionSearch
 from statewalk.checker.history.objects.spec import Bound, Object
@@ -90,21 +91,18 @@ def needed_of(object: Object, part: Part, order: Order) -> tuple[int, ...]:
     """Return operations that matter: all others may be unknown, and there still is no order."""
     outcome, operations = part.outcome, part.operations
     assert outcome is not None
-    until = math.inf
-    if outcome.failed >= 0:
-        until = operations[outcome.failed].op.end or math.inf
-    places = [i for i, b in enumerate(operations) if b.op.begin <= until]
-    known = [i for i in places if operations[i].required and (operations[i].op.end or 0) <= until]
+    end = operations[outcome.failed].op.end if outcome.failed >= 0 else None
+    until: Time = math.inf if end is None else end
+    now = {i: b for i, b in enumerate(operations) if b.op.begin <= until}
+    known = [i for i, b in now.items() if b.required]
     if len(known) > _MOST:
         return ()
-    now = {i: operations[i] if i in set(known) else object.relaxed(operations[i]) for i in places}
-    now = {i: b if operations[i].required else operations[i] for i, b in now.items()}
     size, spent = max(1, len(known) // 2), 0
     while size:
         at = 0
         while at < len(known) and spent < _SPENT:
             tried = {**now, **{i: object.relaxed(now[i]) for i in known[at : at + size]}}
-            fails, cost = _fails(object, list(tried.values()), order)
+            fails, cost = _fails(object, list(tried.values()), order, until)
             spent += cost
             if fails:
                 now, known = tried, known[:at] + known[at + size :]
@@ -114,9 +112,16 @@ def needed_of(object: Object, part: Part, order: Order) -> tuple[int, ...]:
     return tuple(known)
 
 
-def _fails(object: Object, operations: Sequence[Bound], order: Order) -> tuple[bool, int]:
-    """Return whether operations surely have no order, and what it cost to look."""
+def _fails(
+    object: Object, operations: Sequence[Bound], order: Order, until: Time
+) -> tuple[bool, int]:
+    """Return whether operations surely have no order up to a time, whatever begins after it, and
+    what it cost to look.
+    """
     kind = Search if order == "real-time" else SessionSearch
     search = kind(operations, object)
     found = search.run(math.inf, _BUDGET)
-    return found is not None and found.order is None, search.configurations
+    if found is None or found.order is not None:
+        return False, search.configurations
+    end = operations[found.failed].op.end if found.failed >= 0 else None
+    return end is None or end <= until, search.configurations

@@ -20,10 +20,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from statewalk.checker.history.objects.operations import ABSENT, Operation
+from statewalk.checker.history.objects.operations import ABSENT, Operation, Time
 from statewalk.checker.history.objects.search import DepthFirst, Outcome
 from statewalk.checker.history.objects.spec import Bound, Object
-from statewalk.checker.library import library_folder
 
 _QUEUE, _STACK = "queue", "stack"
 _ATTEMPT, _ALL = 2000, 20_000  # configurations
@@ -52,8 +51,8 @@ class _Value:
     puts: list[Operation] = field(default_factory=list)
     takes: list[Operation] = field(default_factory=list)
     looks: list[Operation] = field(default_factory=list)
-    since: float = math.inf
-    until: float = math.inf
+    since: Time = math.inf
+    until: Time = math.inf
 
     def is_plain(self) -> bool:
         """Return whether it surely is right by itself: put once, then taken at most once."""
@@ -62,7 +61,7 @@ class _Value:
         return all(self.puts[0].begin <= _end(op) for op in self.takes)
 
 
-def _end(op: Operation) -> float:
+def _end(op: Operation) -> Time:
     return math.inf if op.end is None or op.status != "ok" else op.end
 
 
@@ -73,13 +72,12 @@ def without_order(
 
     Raises:  Undecided
     """
-    file = Path(object.model.path).resolve()
-    known = file.parent == library_folder().resolve() / "objects"
-    if not known or file.stem not in (_QUEUE, _STACK) or not _are_plain(operations):
+    name = Path(object.model.path).stem
+    if not object.in_library or name not in (_QUEUE, _STACK) or not _are_plain(operations):
         return None
     values, unknown = _values(operations, object)
     left = _ALL
-    for few, also in _candidates(file.stem, operations, values):
+    for few, also in _candidates(name, operations, values):
         places = {*unknown, *also, *(place for value in few for place in value.places)}
         chosen = [
             object.relaxed(operations[i]) if i in unknown else operations[i] for i in sorted(places)
@@ -109,7 +107,7 @@ def _values(operations: Sequence[Bound], object: Object) -> tuple[Values, set[in
     """Return the operations on each value, and those that may have taken any."""
     values: Values = {}
     unknown = set[int]()
-    first = math.inf
+    first: Time = math.inf
     for i, b in enumerate(operations):
         given, answer = _given(b), b.kind.answer
         for value in given or ([answer] if type(answer) in (int, str) else []):
@@ -158,7 +156,7 @@ def _candidates(
                 yield [*there, taken], []
 
 
-def _always(values: Sequence[_Value], begin: float, end: float) -> list[_Value]:
+def _always(values: Sequence[_Value], begin: Time, end: Time) -> list[_Value]:
     """Return values of which one is surely there at each time from begin to end; none where there
     may be nothing.
     """

@@ -16,6 +16,7 @@ Three observations keep configurations few, and lose no order:
 
 from __future__ import annotations
 
+import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -64,7 +65,7 @@ Group = tuple[Kind, tuple[tuple[int, int], ...]]
 
 @dataclass
 class Timeline:
-    """The ends of required operations in order, and what is open just before each.
+    """The ends of required operations in order, and what is open just before each, and after all.
 
     ``required[e]`` are the open operations that will end, in groups of one kind with (bit,
     operation) of each, those that end first at the front; ``fresh[e]`` those of them that began
@@ -91,9 +92,10 @@ class Timeline:
         open_: dict[int, None] = {}
         maybe: list[int] = []
         at = 0
-        for end in ends:
+        for end in (*ends, None):
             began: set[int] = set()
-            while at < len(operations) and operations[at].op.begin <= last[end]:
+            until = math.inf if end is None else last[end]
+            while at < len(operations) and operations[at].op.begin <= until:
                 if operations[at].required:
                     bit[at] = free.pop() if free else 1 << used
                     used += bit[at] == 1 << used
@@ -110,8 +112,9 @@ class Timeline:
             both = [(False, *group) for group in required]
             both += [(True, *group) for group in _grouped(operations, bit, maybe)]
             line.choices.append(tuple(sorted(both, key=lambda choice: rank[choice[2][0][1]])))
-            del open_[end]
-            free.append(bit[end])
+            if end is not None:
+                del open_[end]
+                free.append(bit[end])
         return line
 
 
@@ -324,3 +327,16 @@ class Search(DepthFirst):
 
     def _ends_next(self, past: int) -> int:
         return self.line.ends[past]
+
+
+class Exploration(Search):
+    """A search through all orders, and through what may come after the last end: so everything is
+    learned that operations do in the states to which they can lead.
+    """
+
+    def __init__(self, operations: Sequence[Bound], object: Object) -> None:
+        super().__init__(operations, object)
+        self.whole = -1
+
+    def _ends_next(self, past: int) -> int:
+        return -1
