@@ -99,6 +99,7 @@ _last: list[Reading] = []  # the one that was entered last
 _while_run: dict[str, set[str]] = {}  # module → files opened while it ran, which it does only once
 _unseen_while_run: dict[str, set[str]] = {}  # the same of what else it asked for
 _missing_while_run: dict[str, set[str]] = {}  # the same of modules that it looked for in vain
+_asking: set[int] = set()  # threads that ask what is installed: what they read is no spec's
 _sought: set[str] = set()  # files that the author's code opened, or tried to
 
 
@@ -208,7 +209,7 @@ def _listen() -> None:
 
 
 def _note(event: str, about: tuple[Any, ...]) -> None:
-    if event in HARMLESS or not (_under_way or binding.view):
+    if event in HARMLESS or not (_under_way or binding.view) or get_ident() in _asking:
         return
     frame = sys._getframe(1)
     if not _under_way:
@@ -270,8 +271,11 @@ def _note(event: str, about: tuple[Any, ...]) -> None:
 
 
 def _is_any_versioned(files: list[str]) -> bool:
-    with unnoticed():  # what is read of packages is no spec's
+    _asking.add(get_ident())
+    try:
         return any(map(is_versioned, reversed(files)))  # who imports the others comes last
+    finally:
+        _asking.discard(get_ident())
 
 
 def _note_unseen(what: str, running: list[str]) -> None:

@@ -1,17 +1,22 @@
-"""Python's import of an author's modules: from their texts, whatever was compiled before."""
+"""Python's import of an author's modules: from their texts, whatever was compiled before, with
+sets in the order that those of a spec have.
+"""
 
 from __future__ import annotations
 
+import ast
+import builtins
 import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.machinery import ModuleSpec, SourceFileLoader
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any
 
 from statewalk.dsl.binding import binding
 from statewalk.dsl.source.apart import here, look_for
+from statewalk.dsl.source.set_order import imported_names, with_ordered_builtins, with_ordered_sets
 from statewalk.dsl.source.texts import is_installed
 
 
@@ -23,11 +28,20 @@ class _FromText(SourceFileLoader):
     """
 
     def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self._text(), self.path)
+
+    def exec_module(self, module: ModuleType) -> None:
+        tree = ast.parse(self._text(), self.path)
+        ordered = with_ordered_sets(tree, imported_names(tree))
+        vars(module)["__builtins__"] = with_ordered_builtins(vars(builtins))
+        exec(compile(ordered, self.path, "exec", dont_inherit=True), vars(module))
+
+    def _text(self) -> bytes:
         data = self.get_data(self.path)
         world = here(asking=True)
         if world is not None:
             world.hide(re.findall(r"\w+", data.decode(errors="replace")))
-        return self.source_to_code(data, self.path)
+        return data
 
 
 def of_text(found: ModuleSpec) -> ModuleSpec:

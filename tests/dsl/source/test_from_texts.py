@@ -138,3 +138,17 @@ def test_imports_of_others_are_left_as_they_are(
     monkeypatch.syspath_prepend(str(tmp_path / "away"))
 
     assert __import__("of_others").N == 3
+
+
+def test_a_helper_from_elsewhere_has_sets_in_order(tmp_path: Path) -> None:
+    away = tmp_path / "away"
+    away.mkdir()
+    (away / "sw_names.py").write_text(
+        "NAMES = {'h', 'g', 'f', 'e', 'd', 'c', 'b', 'a'}\nORDER = [n for n in NAMES]\n"
+        "def ordered():\n    return list(set('dcba') | frozenset('hgfe'))\n"
+    )
+    text = f"import sys\nsys.path.append({str(away)!r})\nimport runpy, sw_names\n"
+    text += f"LIMIT = len(runpy.run_module('sw_names')['NAMES']) - 5\n{STEPS}"
+    text += "\nassert sw_names.ORDER == sw_names.ordered() == list('abcdefgh')\n"
+
+    assert check(spec(tmp_path, text), engine="reference").counts.distinct == 4
