@@ -176,8 +176,9 @@ class Loading:
         kept = False
         try:
             exec(code, namespace, stored)
-            # for helpers that import it, pickle and the like; Python's are needed
+            # for helpers that import it, pickle and the like; Python's and ours are needed
             kept = name not in sys.stdlib_module_names and (saved is None or is_authored(name))
+            kept = kept and name.partition(".")[0] != "statewalk"
         except BaseException as error:
             del self.by_name[name], self._begun[name]
             told = self._told(error, source)

@@ -13,6 +13,7 @@ from zipfile import ZipFile
 import pytest
 
 from statewalk import check, compare, load
+from statewalk.checker.library import library_folder, spec_path
 from statewalk.dsl.errors import SpecError
 
 SPEC = """
@@ -444,3 +445,10 @@ def test_what_other_threads_import_meanwhile_stays(tmp_path: Path) -> None:
     goes_on.touch()
     loading.join()
     assert sys.modules["mine"] is mine
+
+
+def test_models_of_the_library_are_found_after_one_is_loaded() -> None:
+    for name in ("objects/register", "objects/kv"):
+        load(spec_path(name))
+
+    assert library_folder().is_dir()
