@@ -104,13 +104,19 @@ _sought: set[str] = set()  # files that the author's code opened, or tried to
 
 
 def opened_last() -> dict[str, str]:
-    """Return the files that the last load opened, with digests; a load that failed has no more."""
-    found = {}
-    for file, stamp in _last[-1].opened.items() if _last else ():
-        with suppress(OSError), opened(file) as stream:
-            found[file] = file_digest(stream, "sha256").hexdigest()
-        if stamp != _stamp(file):
-            found[file] = REWRITTEN
+    """Return the files that the last load opened, with digests, and what it looked for in vain; a
+    load that failed has no more.
+    """
+    found: dict[str, str] = {}
+    for reading in _last:
+        found |= {f"{NO_MODULE}{name}": ABSENT for name in reading.missing}
+        for file, stamp in reading.opened.items():
+            with suppress(OSError), opened(file) as stream:
+                found[file] = file_digest(stream, "sha256").hexdigest()
+            if stamp != _stamp(file):
+                found[file] = REWRITTEN
+            elif stamp is None:
+                found[file] = ABSENT
     return found
 
 

@@ -169,7 +169,8 @@ def _hiding(origins: Mapping[str, str], folders: Sequence[str]) -> Iterator[str]
     for name in names:
         yield from _places_of(name, folders)
     for name in sys.stdlib_module_names:
-        yield from _places_of(name, folders[:1])
+        yield from _places_of(name, folders)
+    yield from (os.path.join(folder, _INIT) for folder in folders)
 
 
 def _places_of(module: str, folders: Sequence[str]) -> Iterator[str]:

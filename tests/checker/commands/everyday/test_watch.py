@@ -342,29 +342,52 @@ def test_a_link_that_is_turned_while_a_spec_is_loaded_was_saved(
     assert then in again
 
 
-@pytest.mark.sampled(4)
-@pytest.mark.parametrize(
-    "newcomer",
-    ["limit/__init__.py", "limit.py", "first/limit.py", "lib/optional.py", "string.py",
-     "numpy.py", "second/__init__.py"],
+NEWCOMERS = (
+    "first/limit.py", "first/string.py", "lib/optional.py", "second/__init__.py",
+    "top/__init__.py", "top/limit.py", "top/string.py", "top/in/limit.py",
+    "top/in/limit/__init__.py", "top/in/numpy.py", "top/in/string.py",
 )  # fmt: skip
-def test_a_module_that_may_hide_another_is_looked_at(newcomer: str, tmp_path: Path) -> None:
-    spec, told = tmp_path / "spec.py", tmp_path / "told.json"
-    for folder in ("first", "second", "lib"):
-        (tmp_path / folder).mkdir()
+
+
+def test_modules_that_may_hide_others_are_looked_at(tmp_path: Path) -> None:
+    spec, told = tmp_path / "top" / "in" / "spec.py", tmp_path / "told.json"
+    for folder in ("first", "second", "lib", "top/in"):
+        (tmp_path / folder).mkdir(parents=True)
     head = f"import string, numpy, sys\nsys.path.append({str(tmp_path / 'lib')!r})\n"
     head += "try:\n    import optional\nexcept ImportError:\n    pass\n"
     spec.write_text(head + SPEC)
+    (spec.parent / "__init__.py").touch()
     (tmp_path / "second" / "limit.py").write_text("LIMIT = 3\n")
     path = os.pathsep.join(str(tmp_path / folder) for folder in ("first", "second"))
     words = [sys.executable, "-m", "statewalk", "check", str(spec), "--engine", "reference"]
 
     subprocess.run([*words, "--tell", str(told)], check=True, env=os.environ | {"PYTHONPATH": path})
 
-    assert str(tmp_path / newcomer) in json.loads(told.read_text())["files"]
+    files = json.loads(told.read_text())["files"]
+    assert [] == [name for name in NEWCOMERS if str(tmp_path / name) not in files]
 
 
-@pytest.mark.thorough
+@pytest.mark.parametrize("command", ["check", "test"])
+@pytest.mark.parametrize(
+    ("does", "file"),
+    [
+        ("LIMIT = int(open({!r}).read())", "away/limit.txt"),
+        ("import sys; sys.path.append({!r}); import sw_never", "away/sw_never.py"),
+    ],
+)
+def test_what_a_mistaken_spec_looked_for_in_vain_is_looked_at(
+    command: str, does: str, file: str, tmp_path: Path
+) -> None:
+    spec, told, come = tmp_path / "specs" / "spec.py", tmp_path / "told.json", tmp_path / file
+    spec.parent.mkdir()
+    named = come if come.suffix == ".txt" else come.parent
+    spec.write_text(f"from statewalk import config\nconfig('a')\n{does.format(str(named))}\n")
+
+    assert 2 == main([command, str(spec), "--tell", str(told)])
+
+    assert str(come) in json.loads(told.read_text())["files"]
+
+
 def test_a_mistake_of_what_is_no_longer_there_does_not_stay(tmp_path: Path) -> None:
     for folder, limit in (("old", "2"), ("new", "two")):
         (tmp_path / folder).mkdir()
