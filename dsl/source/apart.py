@@ -11,11 +11,12 @@ from __future__ import annotations
 import os
 import sys
 import zipimport
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.machinery import EXTENSION_SUFFIXES, PathFinder
 from threading import get_ident
+from types import ModuleType
 from typing import Any
 
 from statewalk.dsl.source.texts import is_authored, is_installed, is_ours
@@ -36,6 +37,7 @@ class World:
     """
 
     modules: dict[str, Any] = field(default_factory=dict)
+    run: Callable[[str, str], ModuleType | None] = lambda name, file: None
     hidden: set[str] = field(default_factory=set)
     asked: set[str] = field(default_factory=set)
     lists: dict[str, list[Any]] = field(default_factory=dict)

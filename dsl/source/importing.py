@@ -15,7 +15,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from statewalk.dsl.binding import binding
-from statewalk.dsl.source.apart import here, look_for
+from statewalk.dsl.source.apart import World, here, look_for
 from statewalk.dsl.source.set_order import imported_names, with_ordered_builtins, with_ordered_sets
 from statewalk.dsl.source.texts import is_installed
 
@@ -24,13 +24,22 @@ class _FromText(SourceFileLoader):
     """The loader of an author's module: its text is compiled.
 
     Python takes a text of equal length and time for the one that it compiled, and we name the
-    digest of the text.
+    digest of the text. What belongs to a spec itself is run by its load, in its ``world``.
     """
+
+    world: World | None = None
+    ran: ModuleType | None = None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        self.ran = self.world.run(spec.name, self.path) if self.world is not None else None
+        return self.ran
 
     def get_code(self, fullname: str) -> CodeType:
         return self.source_to_code(self._text(), self.path)
 
     def exec_module(self, module: ModuleType) -> None:
+        if module is self.ran:
+            return
         tree = ast.parse(self._text(), self.path)
         ordered = with_ordered_sets(tree, imported_names(tree))
         vars(module)["__builtins__"] = with_ordered_builtins(vars(builtins))
@@ -67,6 +76,9 @@ class _AuthorsFinder:
                 note(name)
         elif found.origin is not None and not is_installed(found.origin):
             of_text(found)
+            world = here(asking=True)
+            if world is not None and isinstance(found.loader, _FromText):
+                found.loader.world = world
         return found
 
 

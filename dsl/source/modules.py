@@ -120,9 +120,12 @@ class Loading:
     listed: bool = False
     _begun: dict[str, types.ModuleType] = field(default_factory=dict)
     _texts: dict[str, tuple[Source, dict[str, Any]]] = field(default_factory=dict)  # by path
-    world: World = field(default_factory=World)
+    world: World = field(init=False)
     _broken: BaseException | None = None  # what a spec module that failed is told with
     hints: dict[str, Any] = field(default_factory=dict)  # types of constants, None where unknown
+
+    def __post_init__(self) -> None:
+        self.world = World(run=self._run_beside)
 
     @property
     def constants(self) -> dict[str, Any]:
@@ -343,6 +346,16 @@ class Loading:
     def is_own_or_imported(self, name: str) -> bool:
         """Return whether a module is run for this load alone, or imported for it."""
         return is_imported(name) or self.is_own(name)
+
+    def _run_beside(self, name: str, file: str) -> types.ModuleType | None:
+        """Return what lies with the spec and a helper imports; None for any other."""
+        outer = name.rpartition(".")[0]
+        if name in self.by_name or (outer and outer not in self.by_name):
+            return self.by_name.get(name)
+        found = file_of(name, self.folder)
+        if found is None or os.path.realpath(found) != os.path.realpath(file):
+            return None
+        return self._private(name) if lies_with(found, self.folders) else None
 
     def _private(self, name: str) -> types.ModuleType:
         """Return a module that is run as part of the spec, and a package around such a one."""

@@ -164,6 +164,10 @@ WAYS = {
         {"lib/helper.py": "import beside\nbeside.LIMIT = {}\n", "specs/beside.py": "LIMIT = 5\n"},
         BESIDE + "import beside, helper\nlimit = lambda: beside.LIMIT\n",
     ),
+    "a module beside the spec, which a helper imports first": (
+        {"lib/helper.py": "import beside\nbeside.LIMIT = {}\n", "specs/beside.py": "LIMIT = 5\n"},
+        BESIDE + "import helper, beside\nlimit = lambda: beside.LIMIT\n",
+    ),
     "a module beside the spec, by its name": (
         {"specs/beside.py": "import sys\nLIMIT = {}\n"
          "limit = lambda: sys.modules[__name__].LIMIT\n"},
