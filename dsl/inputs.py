@@ -247,9 +247,9 @@ def _note(event: str, about: tuple[Any, ...]) -> None:
         file = absolute(name)
     except (OSError, ValueError):  # no current folder, no name of a file
         return
-    is_compiled = f"{os.sep}__pycache__{os.sep}" in file
-    is_module = event == "import" or is_compiled or importing
-    if is_compiled and event == "open":
+    is_cached = f"{os.sep}__pycache__{os.sep}" in file
+    is_module = event == "import" or is_cached or importing
+    if is_cached and event == "open":
         try:
             file = source_from_cache(file)
         except ValueError:

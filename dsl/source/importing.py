@@ -15,6 +15,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from statewalk.dsl.binding import binding
+from statewalk.dsl.errors import StatewalkError, place_of
 from statewalk.dsl.source.apart import World, here, look_for
 from statewalk.dsl.source.set_order import imported_names, with_ordered_builtins, with_ordered_sets
 from statewalk.dsl.source.texts import is_installed
@@ -43,7 +44,12 @@ class _FromText(SourceFileLoader):
         tree = ast.parse(self._text(), self.path)
         ordered = with_ordered_sets(tree, imported_names(tree))
         vars(module)["__builtins__"] = with_ordered_builtins(vars(builtins))
-        exec(compile(ordered, self.path, "exec", dont_inherit=True), vars(module))
+        code = compile(ordered, self.path, "exec", dont_inherit=True)
+        try:
+            exec(code, vars(module))
+        except StatewalkError as error:
+            error.at = error.at or place_of(error, {self.path})
+            raise
 
     def _text(self) -> bytes:
         data = self.get_data(self.path)

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from statewalk import check, conform
+from statewalk.dsl.errors import SpecError
 from statewalk.dsl.origins import NO_MODULE
 from tests.dsl.source.test_as_python import STEPS
 
@@ -152,3 +153,12 @@ def test_a_helper_from_elsewhere_has_sets_in_order(tmp_path: Path) -> None:
     text += "\nassert sw_names.ORDER == sw_names.ordered() == list('abcdefgh')\n"
 
     assert check(spec(tmp_path, text), engine="reference").counts.distinct == 4
+
+
+def test_a_helper_from_elsewhere_that_asks_for_a_hash_is_named(tmp_path: Path) -> None:
+    (tmp_path / "away").mkdir()
+    (tmp_path / "away" / "sw_hashes.py").write_text("N = 3\nN = hash('a')\n")
+    text = f"import sys\nsys.path.append({str(tmp_path / 'away')!r})\nimport sw_hashes\n"
+
+    with pytest.raises(SpecError, match=r"sw_hashes\.py:2:5: SW104 'hash\(...\)' gives a hash"):
+        check(spec(tmp_path, text), engine="reference")
