@@ -133,16 +133,15 @@ class World:
         """Leave out installed modules that another world, or we, imported, and in whose place this
         one finds one of an author.
         """
-        known = {*self.asked, *_first, *self.modules}
-        for name in (set(names) & sys.modules.keys()) - known:
+        known = (self.asked, _first, self.modules)
+        for name in {*names}:
+            if name not in sys.modules or any(name in one for one in known):
+                continue
             file = str(getattr(sys.modules[name], "__file__", None) or "")
             shared = file.endswith(_COMPILED) or is_installed(file)
             found = PathFinder.find_spec(name) if shared else None
-            if (
-                found is not None
-                and found.origin not in (None, file)
-                and not is_installed(found.origin)
-            ):
+            origin = found.origin if found is not None else None
+            if origin and origin != file and not is_installed(origin):
                 below = f"{name}."
                 there = {n for n in [*sys.modules] if n == name or n.startswith(below)}
                 self._leave_out(there - self.modules.keys())

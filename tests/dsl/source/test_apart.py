@@ -168,6 +168,12 @@ WAYS = {
         {"lib/helper.py": "import beside\nbeside.LIMIT = {}\n", "specs/beside.py": "LIMIT = 5\n"},
         BESIDE + "import helper, beside\nlimit = lambda: beside.LIMIT\n",
     ),
+    "a place that is named by the spec's folder": (
+        {"lib/params.py": "LIMIT = {}\n"},
+        "import importlib, os, sys\n"
+        "sys.path.insert(0, os.path.join(os.path.dirname(__file__), '..', 'lib'))\n"
+        "import params\nimportlib.reload(params)\nlimit = lambda: params.LIMIT\n",
+    ),
     "a module beside the spec, by its name": (
         {"specs/beside.py": "import sys\nLIMIT = {}\n"
          "limit = lambda: sys.modules[__name__].LIMIT\n"},
