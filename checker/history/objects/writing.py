@@ -7,6 +7,7 @@ answer. What is written is read again, and has to say the same.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import count
@@ -20,6 +21,8 @@ from statewalk.checker.history.objects.spec import CLIENT, KEY, Bound, Object
 from statewalk.checker.states.json import plain
 from statewalk.dsl.values.stored import encode
 
+_HALF = re.compile("[\ud800-\udfff]")  # a part of a character, which no file can have as it is
+
 
 def lines_of(of: Object, history: Operations, format: str) -> tuple[list[str], list[str]]:
     """Return the lines of a history in a format, and what they do not carry.
@@ -32,6 +35,7 @@ def lines_of(of: Object, history: Operations, format: str) -> tuple[list[str], l
     lines, lost = [*map(_line, operations)], list[str]()
     if format == "edn":
         lines, lost = _edn(operations, telling)
+    lines = [_HALF.sub(lambda half: f"\\u{ord(half[0]):x}", line) for line in lines]
     again = _bound(of, parsed(Path(f"{history.source} as {format}"), format, "\n".join(lines)))
     for one, other in zip(operations, again, strict=True):
         if _said(one) != _said(other):

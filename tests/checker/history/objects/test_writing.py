@@ -59,12 +59,18 @@ def converted(of: Object, history: Operations, to: str) -> Operations:
         ("counter", "real-time", [done(0, 1, "add", 5), done(1, 1, "fetch_and_add", 1)]),
         ("set", "real-time", [done(0, 1, "add", 5), done(1, 1, "read", answer=[5])]),
         ("set", "real-time", [done(0, 1, "add", 5), done(1, 1, "contains", 5, answer=True)]),
+        (
+            "list",
+            "real-time",
+            [done(0, 1, "append", "\ud800"), done(1, 1, "read", answer=["\ud800"])],
+        ),
     ],
 )
 def test_the_verdict_stays(name: str, order: Order, records: list[dict[str, Any]]) -> None:
     of = object_of(name, {}, nil_is_unknown=False)
     history = from_records(records)
     other = converted(of, history, "edn")
+    "\n".join(lines_of(of, other, "edn")[0]).encode()
 
     expected = decide(of, history, order).holds
     assert expected is decide(of, other, order).holds
