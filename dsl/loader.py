@@ -87,7 +87,8 @@ def load(
     try:
         if config is not None:
             with reading:  # what it reads by other constants decides the configuration
-                given = {**_configuration(source, given, config).constants, **given}
+                chosen, _run = _configuration(source, given, config)  # kept for its names
+                given = {**chosen.constants, **given}
         with reading:
             loading = run_spec(source, given)
             loading.refined, loading.listed = refined, listed
@@ -113,8 +114,11 @@ def _too_deep(error: RecursionError, source: Source) -> SpecError:
     return too_nested("SW150" if source.dialect == "fizz" else "SW100", Span(source.path, 1))
 
 
-def _configuration(source: Source, given: Mapping[str, Any], name: str) -> Configuration:
-    """Return a configuration of a spec, from a run with the defaults. Raises SpecError[SW305].
+def _configuration(
+    source: Source, given: Mapping[str, Any], name: str
+) -> tuple[Configuration, Loading]:
+    """Return a configuration of a spec, and the run with the defaults that it is from, whose
+    modules say what its values are called. Raises SpecError[SW305].
 
     The defaults need not be what the spec assumes, nor fit it at all: what is declared before that
     shows will do, else what is declared where the assumptions are not looked at.
@@ -128,7 +132,7 @@ def _configuration(source: Source, given: Mapping[str, Any], name: str) -> Confi
             failure, failed = failure or error, True
         known = {c.name: c for c in loading.declared.configurations}
         if name in known:
-            return known[name]
+            return known[name], loading
         if not failed:
             break
     said = f"There is no configuration {name} in {Path(source.path).name}. "

@@ -21,6 +21,7 @@ from functools import cached_property, lru_cache
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 from statewalk.dsl.annotations import copy_annotations, why_quoted
 from statewalk.dsl.declared import Declared, declaring
@@ -97,7 +98,7 @@ class StandIn:
         return made
 
 
-@dataclass
+@dataclass(eq=False)
 class Loading:
     """One load: constants to override, modules run so far (imported ones first).
 
@@ -143,10 +144,15 @@ class Loading:
         """Return where the modules of the spec are."""
         return (self.folder, self.root)
 
+    def own(self) -> list[types.ModuleType]:
+        """Return the modules that this load has of its own."""
+        return [*self.by_name.values(), *self.world.modules.values()]
+
     def start(self, source: Source) -> None:
         """Run the main module and what it imports."""
         path = Path(source.path)
         _, package = place_in_packages(path)
+        _loads.add(self)
         with self.world.entered(), from_texts(), keeping_settings(source):
             sys.path = [self.root, *sys.path]  # in steps, too
             self.run(source, f"{package}.{path.stem}" if package else path.stem, package)
@@ -451,7 +457,9 @@ class _Storing(MutableMapping[str, Any]):
                     meant = loading.used.setdefault(key, [])
                     meant += [full] if full not in meant else []
                     own = {**loading.world.imported(), **loading.by_name}
-                    known = Given(own, loading.is_own_or_imported, resolved)
+                    others = [m for of in _loads if of is not loading for m in of.own()]
+                    unset = {n for m in loading.modules for n in m.constants} | {name}
+                    known = Given(own, loading.is_own_or_imported, resolved, others, unset)
                     given = known.adopted(name, loading.given[key])
                     break
             if isinstance(given, GivenText) and callable(default):  # a function, by its name
@@ -460,6 +468,9 @@ class _Storing(MutableMapping[str, Any]):
         except SpecError as error:
             error.at = self._module.source.span(node)
             raise
+
+
+_loads: WeakSet[Loading] = WeakSet()
 
 
 def loading_of(

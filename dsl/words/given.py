@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 import typing
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from enum import Enum, Flag
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -29,6 +29,9 @@ _SEQUENCES = frozenset(
 )
 
 
+_Place = tuple[str, str, Any]  # a module, a name in it, None or the key of what is called so
+
+
 class _Unknown(Exception):
     """The reason why a value has no counterpart in this run."""
 
@@ -37,15 +40,23 @@ class Given:
     """A translator of outside values into those of a run.
 
     ``modules`` are those that the run has of its own, as far as they ran; ``is_own`` tells of any
-    other by its name whether it would be one.
+    other by its name whether it would be one. ``others`` are modules of other runs, ``unset``
+    names whose values differ from run to run: those of constants.
     """
 
     def __init__(
-        self, modules: Mapping[str, ModuleType], is_own: Callable[[str], bool], hint: Any
+        self,
+        modules: Mapping[str, ModuleType],
+        is_own: Callable[[str], bool],
+        hint: Any,
+        others: Collection[ModuleType] = (),
+        unset: Collection[str] = (),
     ) -> None:
         self.modules = modules
         self.is_own = is_own
         self.wanted = [*_classes_in(hint)]
+        self.others = others
+        self.unset = unset
 
     def adopted(self, name: str, value: Any) -> Any:
         """Return the value of a constant.
@@ -70,6 +81,8 @@ class Given:
             return kind((self._value(k), self._value(v)) for k, v in value.items())
         if isinstance(value, type):
             return self._counterpart(value)
+        if places := self._places_of(value):
+            return self._at(places)
         if isinstance(value, FunctionType):
             return self._function(value)
         if isinstance(value, MethodType):
@@ -82,11 +95,13 @@ class Given:
         if isinstance(value, Role):
             return value if cls is kind else _instance(cls, value)
         if isinstance(value, tuple) and hasattr(kind, "_fields"):
-            return tuple.__new__(cls, map(self._value, value))
+            return self._with_attributes(tuple.__new__(cls, map(self._value, value)), value)
         if dataclasses.is_dataclass(value):
             return self._dataclass(value, cls)
-        if cls is not kind:
-            raise _Unknown(f"its class {kind.__name__} belongs to an earlier run of the spec")
+        within = getattr(value, "__wrapped__", None) or getattr(value, "func", None)
+        if cls is not kind or self._value(within) is not within:
+            what = "what it wraps" if cls is kind else f"its class {kind.__name__}"
+            raise _Unknown(f"{what} belongs to an earlier run of the spec")
         if isinstance(value, Collection) and not isinstance(value, str | bytes | range):
             parts = [*value, *value.values()] if isinstance(value, Mapping) else [*value]
             if any(self._value(part) is not part for part in parts):
@@ -105,10 +120,33 @@ class Given:
         return made._freeze() if "_bytes" in record.__dict__ else made
 
     def _dataclass(self, value: Any, cls: type) -> Any:
+        if vars(object)["__new__"] is not getattr(cls, "__new__", None):
+            raise _Unknown(f"its class {cls.__name__} belongs to an earlier run of the spec")
         made: Any = object.__new__(cls)
         for field in dataclasses.fields(value):
-            object.__setattr__(made, field.name, self._value(getattr(value, field.name)))
+            if hasattr(value, field.name):
+                object.__setattr__(made, field.name, self._value(getattr(value, field.name)))
+        return self._with_attributes(made, value)
+
+    def _with_attributes(self, made: Any, value: Any) -> Any:
+        for name, attribute in getattr(value, "__dict__", {}).items():
+            object.__setattr__(made, name, self._value(attribute))
         return made
+
+    def _places_of(self, value: Any) -> list[_Place]:
+        """Return where another run has this very value."""
+        if isinstance(value, Enum) or any(v is value for v, _ in _held(self.modules.values())):
+            return []
+        found = (place for held, place in _held(self.others) if held is value)
+        return [place for place in found if place[1] not in self.unset]
+
+    def _at(self, places: list[_Place]) -> Any:
+        """Return what this run has at the first of these places that it has."""
+        here = {place: value for value, place in _held(self.modules.values())}
+        for place in places:
+            if place in here:
+                return here[place]
+        raise _Unknown(f"the spec has no '{places[0][1]}' above the constant")
 
     def _function(self, function: FunctionType) -> Any:
         """Look up a function of the spec by its name; make a local one again."""
@@ -153,6 +191,23 @@ class Given:
         found = [*self.wanted, *(v for m in modules for v in [*vars(m).values(), at(m, path)])]
         kept = {id(o): o for o in found if isinstance(o, type | FunctionType)}
         return [o for o in kept.values() if o.__module__ in self.modules]
+
+
+def _held(modules: Iterable[ModuleType]) -> Iterator[tuple[Any, _Place]]:
+    """Yield the values of modules, and those in their tables and classes, with their places."""
+    for module in modules:
+        of = str(getattr(module, "__name__", ""))
+        for name, value in [*getattr(module, "__dict__", {}).items()]:
+            yield value, (of, name, None)
+            inner: Any = ()
+            if isinstance(value, type) and value.__module__ == of:
+                inner = vars(value).items()
+            elif type(value) in (dict, FrozenDict):
+                inner = value.items()
+            elif type(value) in (list, tuple, FrozenList):
+                inner = enumerate(value)
+            for key, one in [*inner]:
+                yield one, (of, name, key)
 
 
 def _classes_in(hint: Any) -> Iterator[type]:

@@ -33,26 +33,23 @@ uint
 PLAIN = """
 about act after again alike alone annotation answer apply around ask asked back batch before begin
 begun below beside body both builder builtin called callee came candidate capacity cause change
-changed checked checker chosen classes client clock close cluster code command committed complete
-contract copied current damaged data database deadline decide decided declared did differ disabled
-digest disk domain done drop dsl each edge effect elt empty enabled end ended entry every exist
-expanded expect expected explanation exploration explore extra factory fail failed failure
-few first fit fixed enter
-fizz flag follow followed following forget fps frame free full given has head held here high hint
-hold home how html identity imported indent inlined inner inside
-item job json keep kernel kind label last late later
-learn least leave library listed lock log longest look loop lost made manifest many mask may mean
-meaning
-meant merged met mine missed more most move native near needed noted nothing now number offset old
-once one opened other ours out outside over own owner page pair parameter parent parsed part path
-placed plain pool position possible printable priority progress proof project prop properties put
-python question raised rank reached reader reading reason receiver refuse report rest result right
-rule running said
-same saved say scalar scan scope scratch search second seen setting settings shape shared sheet
-short show shown side signal size small some space spark spread stack start statement statewalk
-stopped strict table tag tail take taken target task tell test there thread time told total tree
-truth two txn undecided unknown url used violated violation waiting wanted warn watch way what when
-where whole why width wire within without word work worker write writer written wrong you
+changed checked checker chosen classes client clock close cluster code command committed compiled
+complete contract copied current damaged data database deadline decide decided declared did differ
+digest disabled disk domain done drop dsl each edge effect elt empty enabled end ended enter entry
+every exist expanded expect expected explanation exploration explore extra factory fail failed
+failure few first fit fixed fizz flag follow followed following forget fps frame free full given has
+head held here high hint hold home how html identity imported indent inlined inner inside item job
+json keep kernel kind label last late later learn least leave library listed lock log longest look
+loop lost made manifest many mask may mean meaning meant merged met mine missed more most move
+native near needed noted nothing now number offset old once one opened other ours out outside over
+own owner page pair parameter parent parsed part path placed plain pool position possible printable
+priority progress project proof prop properties put python question raised rank reached reader
+reading reason receiver refuse report rest result right rule running said same saved say scalar scan
+scope scratch search second seen setting settings shape shared sheet short show shown side signal
+size small some space spark spread stack start statement statewalk stopped strict table tag tail
+take taken target task tell test there thread time told total tree truth two txn undecided unknown
+url used violated violation waiting wanted warn watch way weak what when where whole why width wire
+within without word work worker write writer written wrong you
 """
 
 

@@ -1,0 +1,101 @@
+"""Values of a configuration that are told apart by what they are called: each run makes its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from statewalk.checker.contract.search import SearchOptions
+from statewalk.checker.engines.reference import explore
+from statewalk.dsl.errors import SpecError
+from statewalk.dsl.loader import load
+
+SPEC = """
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
+from statewalk import Constant, State, action, config
+
+def make(k):
+    return lambda: k
+
+@lru_cache
+def cached():
+    return 1
+
+@lru_cache
+def fast():
+    return 2
+
+class Token:
+    def get(self):
+        return 2
+
+class Pair(NamedTuple):
+    x: int
+
+class Marked(Pair):
+    extra = 0
+
+@dataclass
+class Record:
+    x: int
+    extra = 0
+
+def marked(value):
+    value.extra = 2
+    return value
+
+RULES = {{"slow": lambda: 1, "fast": lambda: 2}}
+NOTHING, closed, token, part = object(), make(2), Token(), partial(cached)
+CHOSEN = fast
+F: Constant[Any] = cached
+IS_OTHER = {is_other}
+
+class C(State):
+    n: int = 0
+
+    @action
+    def up(self) -> None:
+        self.n = (self.n + 1) % (2 if IS_OTHER else 1)
+
+c = C()
+later = object()
+config("other", F={other})
+"""
+FOUND = {
+    "a cached function": ("fast", "F is fast"),
+    "one of a table": ("RULES['fast']", "F is RULES['fast']"),
+    "a closure": ("closed", "F is closed"),
+    "an object": ("NOTHING", "F is NOTHING"),
+    "an object of a class": ("token", "F is token"),
+    "its method": ("token.get", "F == token.get"),
+    "a partial function": ("part", "F is part"),
+    "attributes of a tuple": ("marked(Marked(1))", "getattr(F, 'extra', 0) == 2"),
+    "attributes of a record": ("marked(Record(1))", "getattr(F, 'extra', 0) == 2"),
+    "one of its own": ("lambda: 2", "F() == 2"),
+}
+
+
+@pytest.mark.parametrize(("other", "is_other"), FOUND.values(), ids=FOUND)
+def test_a_configuration_has_the_values_of_its_run(
+    other: str, is_other: str, tmp_path: Path
+) -> None:
+    (tmp_path / "spec.py").write_text(SPEC.format(other=other, is_other=is_other))
+
+    first = load(tmp_path / "spec.py", config="other")
+    given = load(tmp_path / "spec.py", first.constants)
+
+    assert 2 == explore(first, SearchOptions()).counts.distinct
+    assert 2 == explore(given, SearchOptions()).counts.distinct
+
+
+@pytest.mark.parametrize("other", ["later", "partial(fast)"])
+def test_a_value_of_another_run_is_refused(other: str, tmp_path: Path) -> None:
+    (tmp_path / "spec.py").write_text(SPEC.format(other=other, is_other="F is not cached"))
+
+    with pytest.raises(SpecError, match=r"above the constant|an earlier run") as caught:
+        load(tmp_path / "spec.py", config="other")
+
+    assert "SW301" == caught.value.code
