@@ -69,7 +69,7 @@ class _Object:
 
     def steps(self, number: int, op: _Called) -> tuple[tuple[Any, int], ...]:
         """Return (answer, state after it) for each way an operation can go in a state."""
-        key = number, op.name, encode(op.arguments), op.client
+        key = number, op.name, encode(op.arguments), type(op.client), op.client
         found = self.after.get(key)
         if found is None:
             found = self.after[key] = tuple(self._run(self.states[number], op))
@@ -94,10 +94,11 @@ class _Object:
 
 
 @cache
-def _object(name: str, constants: tuple[tuple[str, Any], ...]) -> _Object:
+def _object(name: str, constants: tuple[tuple[str, type, Any], ...]) -> _Object:
+    given = {constant: value for constant, _, value in constants}
     path = _LIBRARY / f"{name}.py"
     with bound(None, classes={}):  # a property is being evaluated
-        return _Object(load(path if path.exists() else name, dict(constants), optimize=False))
+        return _Object(load(path if path.exists() else name, given, optimize=False))
 
 
 def linearizable(object: str, of: Sequence[Event], **constants: Any) -> bool:
@@ -106,7 +107,8 @@ def linearizable(object: str, of: Sequence[Event], **constants: Any) -> bool:
 
     ``object`` is an object of the library, or the file of a spec; ``constants`` are its own.
     """
-    found = _object(object, tuple(sorted(constants.items())))
+    given = sorted(constants.items(), key=lambda item: item[0])
+    found = _object(object, tuple((name, type(value), value) for name, value in given))
     stored = freeze(of)
     history: tuple[Event, ...] = tuple(map(tuple, stored))
     key = encode(stored), tuple(event[1:2] for event in history)

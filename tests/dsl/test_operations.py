@@ -75,6 +75,21 @@ def test_an_answer_may_be_of_any_kind(
             assert holds is linearizable(name, told), answer
 
 
+def test_true_is_no_1_in_constants(tmp_path: Path) -> None:
+    spec = tmp_path / "register.py"
+    spec.write_text(
+        "from statewalk import Constant, State, action\n\nINITIAL: Constant[int | bool] = 0\n\n\n"
+        "class Register(State):\n    value: int | bool = INITIAL\n\n"
+        "    @action\n    def read(self) -> int | bool:\n        return self.value\n\n\n"
+        "register = Register()\n"
+    )
+    for told in (1, True):
+        read = [("call", "a", "read"), ("return", "a", told)]
+        found = [linearizable(str(spec), read, INITIAL=first) for first in (1, True)]
+
+        assert [type(told) is int, type(told) is bool] == found
+
+
 def test_an_answer_in_a_spec_is_that_of_its_object(tmp_path: Path) -> None:
     spec = tmp_path / "spec.py"
     spec.write_text(
