@@ -29,7 +29,7 @@ _MAIN = ("__main__", "__mp_main__")
 @dataclass(eq=False)
 class World:
     """The modules of authors that one load and its steps imported, and the lists of `sys` by which
-    they find others.
+    they find others. ``run`` runs what is the spec's own, when a helper imports it.
 
     ``hidden`` are modules around it that it has not, ``asked`` names that it has looked for. While
     it is there, ``around`` has the lists of the program around, ``before`` its modules, and ``out``
