@@ -181,15 +181,15 @@ class Loading:
         code = self._code(source)
         declaring.append(self.declared)
         saved = sys.modules.get(name)
+        # It stays for helpers that import it, pickle and the like; Python's and ours are needed.
+        kept = name not in sys.stdlib_module_names and name.partition(".")[0] != "statewalk"
+        kept = kept and (saved is None or is_authored(name))
         sys.modules[name] = module
-        kept = False
         try:
             exec(code, namespace, stored)
-            # for helpers that import it, pickle and the like; Python's and ours are needed
-            kept = name not in sys.stdlib_module_names and (saved is None or is_authored(name))
-            kept = kept and name.partition(".")[0] != "statewalk"
         except BaseException as error:
             del self.by_name[name], self._begun[name]
+            kept = False
             told = self._told(error, source)
             if part and self._broken is None:
                 self._broken = told
@@ -198,10 +198,9 @@ class Loading:
             raise  # for the module that imports this one to catch, as in Python
         finally:
             declaring.pop()
-            if saved is not None and not kept:
-                sys.modules[name] = saved
-            elif not kept:
+            if not kept:
                 del sys.modules[name]
+                sys.modules.update({} if saved is None else {name: saved})
         if part:
             self.modules.append(spec)
         return module
@@ -211,6 +210,7 @@ class Loading:
         if name not in self._begun:
             module = self._begun[name] = types.ModuleType(name)
             module.__file__ = os.path.abspath(source.path)
+            module.__spec__ = importlib.util.spec_from_file_location(name, module.__file__)
             if Path(source.path).name == "__init__.py":
                 module.__path__ = [str(Path(source.path).parent)]
             vars(module)["__builtins__"] = self._builtins(source)
@@ -358,10 +358,9 @@ class Loading:
         outer = name.rpartition(".")[0]
         if name in self.by_name or (outer and outer not in self.by_name):
             return self.by_name.get(name)
-        found = file_of(name, self.folder)
-        if found is None or os.path.realpath(found) != os.path.realpath(file):
-            return None
-        return self._private(name) if lies_with(found, self.folders) else None
+        found = file_of(name, self.folder) or Path()
+        alike = os.path.realpath(found) == os.path.realpath(file)
+        return self._private(name) if alike and lies_with(found, self.folders) else None
 
     def _private(self, name: str) -> types.ModuleType:
         """Return a module that is run as part of the spec, and a package around such a one."""
