@@ -354,13 +354,13 @@ class Loading:
         return is_imported(name) or self.is_own(name)
 
     def _run_beside(self, name: str, file: str) -> types.ModuleType | None:
-        """Return what lies with the spec and a helper imports; None for any other."""
+        """Return a module of the spec's own that a helper imports; None for any other."""
         outer = name.rpartition(".")[0]
         if name in self.by_name or (outer and outer not in self.by_name):
             return self.by_name.get(name)
         found = file_of(name, self.folder) or Path()
         alike = os.path.realpath(found) == os.path.realpath(file)
-        return self._private(name) if alike and lies_with(found, self.folders) else None
+        return self._private(name) if alike and self.is_own(name) else None
 
     def _private(self, name: str) -> types.ModuleType:
         """Return a module that is run as part of the spec, and a package around such a one."""

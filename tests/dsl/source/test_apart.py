@@ -198,6 +198,11 @@ WAYS = {
          "lib/sub/params.py": "LIMIT = {}\n", "../shared/params.py": "LIMIT = 5\n"},
         BESIDE + "from found import limit\n",
     ),
+    "a part of the spec that a helper imports first": (
+        {"lib/params.py": "from statewalk import Constant\nLIMIT: Constant[int] = 8\nSAID = [8]\n",
+         "lib/helper.py": "import params\ndef limit():\n    return params.SAID[0]\n"},
+        BESIDE + "from helper import limit\nimport params\nparams.SAID[0] = {}\n",
+    ),
     "a hook": (
         {"lib/params.py": "LIMIT = {}\n"},
         "import os, sys\nfrom importlib.machinery import FileFinder, SourceFileLoader\n"
