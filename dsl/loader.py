@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import ast
+import os
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -52,7 +54,7 @@ from statewalk.dsl.source.apart import enter
 from statewalk.dsl.source.folding import fold_constants
 from statewalk.dsl.source.importing import from_texts
 from statewalk.dsl.source.modules import Loading, loading_of
-from statewalk.dsl.source.nodes import not_python, too_nested, unchanged
+from statewalk.dsl.source.nodes import meaning, not_python, too_nested, unchanged, walk
 from statewalk.dsl.source.texts import Source, is_authored, is_ours, read_source, read_text
 from statewalk.dsl.source.tree import SpecTree, read_tree, says_no_types
 from statewalk.dsl.source.usage import analyse
@@ -60,6 +62,8 @@ from statewalk.dsl.state.outside import Outside
 from statewalk.dsl.state.roles import Field
 from statewalk.dsl.values.stored import freeze
 from statewalk.dsl.words.constants import MUTANT, NO_MUTANT
+
+ASKING = "statewalk.dsl.operations"  # the module of `linearizable`
 
 
 def load(
@@ -98,7 +102,7 @@ def load(
                 model = _warned_of_options(source, loading, model)
         others = [p.refined.model.origins for p in model.properties if p.refined is not None]
         with loading.world.entered(), from_texts():
-            return replace(model, inputs=together(reading.inputs(loading), *others))
+            return replace(model, inputs=together(reading.inputs(loading), model.inputs, *others))
     except RecursionError as error:
         raise _too_deep(error, source) from None
     except SyntaxError as error:  # what only Python's compiler sees: a return outside a function
@@ -199,6 +203,7 @@ def model_of(loading: Loading, path: str, *, optimize: bool = True) -> Model:
         if not any(f.marked("action") for f in tree.functions):
             raise _without_action(path, model.dialect)
     model.outside, model.pictures = _outside(loading), tuple(make_pictures(tree))
+    model.inputs = together(*_objects(tree))
     model.texts = {file: text_of(file) for file in model.sources}
     return model
 
@@ -374,6 +379,38 @@ def _refinement(tree: SpecTree, name: str, lead: Refines, span: Span) -> Propert
         raise
     refined = Refined(model, lead.by)
     return Property(name, "refines", (), lead.premise, None, span, refined=refined)
+
+
+OBJECTS: dict[str, dict[str, str]] = {}
+"""Files of objects that steps and properties ask about → what they were loaded from last."""
+
+
+def _objects(tree: SpecTree) -> Iterator[dict[str, str]]:
+    """Yield the origins of specs that ``linearizable("file.py", events, NAME=value)`` names."""
+    for function in tree.functions:
+        names = function.module.namespace
+        for node in walk(function.node):
+            if not isinstance(node, ast.Call) or not node.args:
+                continue
+            if getattr(meaning(node.func, names), "__module__", None) != ASKING:
+                continue
+            known = {k.arg: _constant_in(k.value, names) for k in node.keywords if k.arg}
+            name = _constant_in(node.args[0], names)
+            path = Path(os.path.abspath(function.module.source.path)).parent / str(name)
+            if isinstance(name, str) and path.is_file():
+                given = {k: value for k, value in known.items() if value is not None}
+                try:
+                    with bound(None, classes={}):
+                        found = load(path, given, optimize=False)
+                except StatewalkError as error:
+                    error.at = error.at or function.module.source.span(node)
+                    raise
+                OBJECTS[str(path)] = found.origins
+                yield found.origins
+
+
+def _constant_in(node: ast.expr, names: dict[str, Any]) -> Any:
+    return node.value if isinstance(node, ast.Constant) else meaning(node, names)
 
 
 def _check_constants(loading: Loading) -> None:

@@ -14,14 +14,15 @@ False
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from statewalk.dsl.binding import bound
-from statewalk.dsl.loader import load
+from statewalk.dsl.binding import binding, bound
+from statewalk.dsl.loader import OBJECTS, load
 from statewalk.dsl.model import Action, Model
 from statewalk.dsl.state.plain_view import PlainView, apply_writes
 from statewalk.dsl.values.stored import FrozenDict, FrozenList, FrozenSet, encode, freeze
@@ -30,6 +31,7 @@ from statewalk.dsl.view import Disabled, State
 _LIBRARY = Path(__file__).parents[1] / "models" / "objects"
 _MOST = 100_000  # histories whose verdicts are kept
 Event = tuple[Any, ...]
+Origins = tuple[tuple[str, str], ...]
 
 
 class _Called(NamedTuple):
@@ -94,21 +96,40 @@ class _Object:
 
 
 @cache
-def _object(name: str, constants: tuple[tuple[str, type, Any], ...]) -> _Object:
+def _object(
+    path: Path, constants: tuple[tuple[str, type, Any], ...], origins: Origins | None
+) -> _Object:
     given = {constant: value for constant, _, value in constants}
-    path = _LIBRARY / f"{name}.py"
     with bound(None, classes={}):  # a property is being evaluated
-        return _Object(load(path if path.exists() else name, given, optimize=False))
+        model = load(path, given, optimize=False)
+    if origins is not None and {*origins} != {*model.origins.items()}:
+        raise ValueError(f"{path} was changed while the spec that asks about it is checked")
+    return _Object(model)
+
+
+def _place_of(name: str, beside: str) -> tuple[Path, Origins | None]:
+    """Return the file of an object, and what it was made of when the spec was loaded."""
+    library = _LIBRARY / f"{name}.py"
+    if library.exists():
+        return library, None
+    path = Path(beside).absolute().parent / name if beside else Path(name).absolute()
+    known = OBJECTS.get(str(path))
+    if known is None and binding.view is not None:
+        said = f"{name!r} is no object of the library, nor a file beside this one"
+        raise ValueError(f"{said} whose name is written in the call of linearizable(...)")
+    return path, None if known is None else tuple(known.items())
 
 
 def linearizable(object: str, of: Sequence[Event], **constants: Any) -> bool:
     """Return whether some order of the operations, within their calls and returns, gives all
     answers.
 
-    ``object`` is an object of the library, or the file of a spec; ``constants`` are its own.
+    ``object`` is an object of the library, or the file of a spec, looked for beside the one that
+    asks, whose text has to name it; ``constants`` are its own.
     """
     given = sorted(constants.items(), key=lambda item: item[0])
-    found = _object(object, tuple((name, type(value), value) for name, value in given))
+    path, origins = _place_of(object, sys._getframe(1).f_globals.get("__file__") or "")
+    found = _object(path, tuple((name, type(value), value) for name, value in given), origins)
     stored = freeze(of)
     history: tuple[Event, ...] = tuple(map(tuple, stored))
     key = encode(stored), tuple(event[1:2] for event in history)

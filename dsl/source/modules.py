@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
@@ -208,11 +208,10 @@ class Loading:
     def _begin(self, name: str, source: Source) -> types.ModuleType:
         """Return a module before it runs: a substitute may belong to a later one."""
         if name not in self._begun:
-            module = self._begun[name] = types.ModuleType(name)
-            module.__file__ = os.path.abspath(source.path)
-            module.__spec__ = importlib.util.spec_from_file_location(name, module.__file__)
-            if Path(source.path).name == "__init__.py":
-                module.__path__ = [str(Path(source.path).parent)]
+            place = os.path.abspath(source.path)
+            found = importlib.util.spec_from_loader(name, SourceFileLoader(name, place))
+            assert found is not None, "Python's loader knows its file"
+            module = self._begun[name] = importlib.util.module_from_spec(found)
             vars(module)["__builtins__"] = self._builtins(source)
         return self._begun[name]
 
@@ -309,8 +308,7 @@ class Loading:
                     self.world.asked.add(chain[0])
                 found = builtins.__import__(name, globals, locals, fromlist, level)
             return self._importlib if found is importlib else found
-        for module in chain:
-            self._private(module)
+        self._private(full)
         if "*" in (fromlist or ()):
             inner += [f"{full}.{item}" for item in getattr(self.by_name[full], "__all__", ())]
         for module in inner:
@@ -355,15 +353,15 @@ class Loading:
 
     def _run_beside(self, name: str, file: str) -> types.ModuleType | None:
         """Return a module of the spec's own that a helper imports; None for any other."""
-        outer = name.rpartition(".")[0]
-        if name in self.by_name or (outer and outer not in self.by_name):
-            return self.by_name.get(name)
         found = file_of(name, self.folder) or Path()
-        alike = os.path.realpath(found) == os.path.realpath(file)
-        return self._private(name) if alike and self.is_own(name) else None
+        alike = os.path.realpath(found) == os.path.realpath(file) and self.is_own(name)
+        return self._private(name) if alike else self.by_name.get(name)
 
     def _private(self, name: str) -> types.ModuleType:
         """Return a module that is run as part of the spec, and a package around such a one."""
+        outer, _, last = name.rpartition(".")
+        if outer:
+            self._private(outer)
         if name not in self.by_name:
             file = None if is_ours(name) else file_of(name, self.folder)
             if is_ours(name):  # a copy: what is run privately below it is nobody else's
@@ -379,7 +377,6 @@ class Loading:
                     found = importlib.import_module(name)
                 only_holds = getattr(found, "__file__", None) is None  # a folder and no more
                 self.by_name[name] = types.ModuleType(name) if only_holds else found
-            outer, _, last = name.rpartition(".")
             if outer:
                 setattr(self.by_name[outer], last, self.by_name[name])
         return self.by_name[name]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from statewalk import check
+from statewalk import check, load
 from statewalk.dsl.operations import linearizable
 from tests.checker.history.objects.brute import OBJECTS, Op, histories, possible
 
@@ -109,3 +109,65 @@ def test_an_answer_in_a_spec_is_that_of_its_object(tmp_path: Path) -> None:
     )
 
     assert check(spec).holds
+
+
+SPEC_OF_A_READ = """
+from typing import Any
+from statewalk import State, action, always, config, deadlock, holds, require
+from statewalk.dsl.operations import linearizable
+
+deadlock(False)
+
+class History(State):
+    events: list[Any] = []
+
+    @action
+    def go(self) -> None:
+        require(not self.events)
+        self.events = [("call", "a", "read"), ("return", "a", 3)]
+
+history = History()
+
+@always
+def right() -> bool:
+    return linearizable({name}, history.events)
+
+config("all", expect=holds())
+"""
+OBJECT = """
+from statewalk import State, action
+
+class Register(State):
+    value: int = {value}
+
+    @action
+    def read(self) -> int:
+        return self.value
+
+register = Register()
+"""
+
+
+def test_an_object_is_looked_for_beside_the_spec_and_belongs_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder, value in (("a", 3), ("b", 4)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "object.py").write_text(OBJECT.format(value=value))
+        (tmp_path / folder / "spec.py").write_text(SPEC_OF_A_READ.format(name='"object.py"'))
+    monkeypatch.chdir(tmp_path / "b")
+
+    found = [check(place).verdict for place in ("../a/spec.py", "spec.py")]
+    before = load("spec.py").origins
+    (tmp_path / "b" / "object.py").write_text(OBJECT.format(value=3))
+
+    assert ["holds", "violated"] == found
+    assert before != load("spec.py").origins
+    assert check("spec.py").holds
+
+
+def test_an_object_whose_file_no_text_names_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "object.py").write_text(OBJECT.format(value=3))
+    (tmp_path / "spec.py").write_text(SPEC_OF_A_READ.format(name='"object" + ".py"'))
+
+    assert "whose name is written in the call" in str(check(tmp_path / "spec.py"))

@@ -203,6 +203,11 @@ WAYS = {
          "lib/helper.py": "import params\ndef limit():\n    return params.SAID[0]\n"},
         BESIDE + "from helper import limit\nimport params\nparams.SAID[0] = {}\n",
     ),
+    "a module beside the spec, in a folder, that a helper imports first": (
+        {"specs/inner/params.py": "SAID = [8]\n",
+         "lib/helper.py": "from inner.params import SAID\ndef limit():\n    return SAID[0]\n"},
+        BESIDE + "from helper import limit\nfrom inner import params\nparams.SAID[0] = {}\n",
+    ),
     "a hook": (
         {"lib/params.py": "LIMIT = {}\n"},
         "import os, sys\nfrom importlib.machinery import FileFinder, SourceFileLoader\n"

@@ -52,6 +52,13 @@ HELPERS = {
         "h.py": "from importlib import import_module as get\nN = get('math').ceil(1.5)",
         "spec.py": "from h import N as LIMIT\nimport importlib.util\nimportlib.util.find_spec('h')",
     },
+    "data beside a helper": {
+        "k/__init__.py": "",
+        "k/n.txt": "3",
+        "k/h.py": "import pkgutil\nfrom importlib.resources import files\n"
+        "N = int(pkgutil.get_data(__name__, 'n.txt')) + len((files(__package__) / 'n.txt').name)",
+        "spec.py": "from k.h import N as LIMIT",
+    },
     "a part of importlib, later": {
         "h.py": "import importlib\nimport importlib.resources as r\nN = len([r.files])",
         "spec.py": "import importlib\nfrom h import N as LIMIT",
