@@ -158,11 +158,11 @@ def _differs(
 
 
 def _starts(trace: Trace, model: Model) -> list[_Way]:
-    """Return the initial states, those most like the trace's first."""
+    """Return the initial states that are most like the trace's."""
     wanted = trace.contents[0]
-    ways = [_Way(number, (), state, state) for number, state in enumerate(model.initial_states)]
-    ways.sort(key=lambda way: _far(content_of(model, way.state), wanted))
-    return ways
+    far = [_far(content_of(model, state), wanted) for state in model.initial_states]
+    nearest, states = min(far), enumerate(model.initial_states)
+    return [_Way(at, (), state, state) for at, state in states if far[at] == nearest]
 
 
 def _far(content: Content, wanted: Content) -> int:

@@ -162,7 +162,8 @@ def _crossings(sheet: Sheet, crossings: Sequence[Crossing], owner: Side, other: 
     """The counterexamples of one; properties that the same steps refute are told together."""
     alike: dict[tuple[object, ...], list[Crossing]] = {}
     for crossing in crossings:
-        key = (*_labels(crossing.trace), crossing.trace.loop, crossing.broken)
+        trace = crossing.trace
+        key = (trace.initial, *_labels(trace), trace.loop, crossing.step, crossing.broken)
         alike.setdefault(key, []).append(crossing)
     for group in alike.values():
         _crossing(sheet, group[0], [c.trace.property for c in group], owner, other)

@@ -146,3 +146,52 @@ def test_an_action_is_one_however_its_name_is_told_from_others(tmp_path: Path) -
     assert "Fired only with two: Hub.go." in text
     assert "Fired only with one" not in text
     assert "Transitions: Node.go 2 → 4." in text
+
+
+STARTS = """
+from statewalk import *
+
+deadlock(False)
+ALL: Constant[bool] = True
+
+class Box(State):
+    a: int = 0
+    b: int = 0
+
+    @action
+    def go(self) -> None:
+        require(self.b == 0)
+        require(ALL or self.a == 0)
+        self.b = 1
+
+box = Box()
+
+@init
+def start() -> None:
+    box.a = any_of([0, 1])
+
+@always
+def zero() -> bool:
+    return (box.a, box.b) != (0, 1)
+
+@always
+def one() -> bool:
+    return (box.a, box.b) != (1, 1)
+"""
+
+
+def test_a_trace_is_tried_from_where_it_begins(tmp_path: Path) -> None:
+    (tmp_path / "starts.py").write_text(STARTS)
+
+    (first, own), (_, other) = both = [
+        (str(given), load(tmp_path / "starts.py", {"ALL": given})) for given in (True, False)
+    ]
+    told = report_of(compare(both, CheckOptions(engine="reference")))
+    found = [
+        cross(build(own, Finding("one", "always", start, (Step(0),))), own, other).step
+        for start in (0, 1)
+    ]
+
+    assert [None, 1] == found
+    assert f"zero is violated with {first}" in told
+    assert f"one is violated with {first}" in told
