@@ -29,6 +29,7 @@ from statewalk.dsl.errors import SpecError
 from statewalk.dsl.files import absolute, opened, python_settings
 from statewalk.dsl.installed import is_versioned, packages_of
 from statewalk.dsl.origins import ABSENT, NO_MODULE, REWRITTEN, UNLISTED, UNSEEN
+from statewalk.dsl.source.apart import World
 from statewalk.dsl.source.importing import MISSING
 from statewalk.dsl.source.modules import FILES, Loading
 from statewalk.dsl.source.settings import WHY_LASTS
@@ -314,7 +315,8 @@ def _running(frame: FrameType | None, last: FrameType | None) -> Iterator[str]:
         frame = frame.f_back
 
 
-_LOADERS = (_IMPORTING, import_module.__code__.co_filename, Loading.run.__code__.co_filename)
+_LOADING = (import_module, Loading.run, World.importing)
+_LOADERS = (_IMPORTING, *(function.__code__.co_filename for function in _LOADING))
 
 
 def _note_missing(module: str) -> None:

@@ -8,13 +8,19 @@ imported itself is in all worlds, and so is what is installed.
 
 from __future__ import annotations
 
+import builtins
 import os
 import sys
 import zipimport
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib.machinery import EXTENSION_SUFFIXES, PathFinder
+from importlib.machinery import (
+    EXTENSION_SUFFIXES,
+    BuiltinImporter,
+    FrozenImporter,
+    PathFinder,
+)
 from threading import get_ident
 from types import ModuleType
 from typing import Any
@@ -31,15 +37,15 @@ class World:
     """The modules of authors that one load and its steps imported, and the lists of `sys` by which
     they find others. ``run`` runs what is the spec's own, when a helper imports it.
 
-    ``hidden`` are modules around it that it has not, ``asked`` names that it has looked for. While
-    it is there, ``around`` has the lists of the program around, ``before`` its modules, and ``out``
-    those that were taken out.
+    ``hidden`` are modules around it that it has not, ``alike`` its own with names of installed
+    ones. While it is there, ``around`` has the lists of the program around, ``before`` its modules,
+    and ``out`` those that were taken out.
     """
 
     modules: dict[str, Any] = field(default_factory=dict)
     run: Callable[[str, str], ModuleType | None] = lambda name, file: None
     hidden: set[str] = field(default_factory=set)
-    asked: set[str] = field(default_factory=set)
+    alike: dict[str, Any] = field(default_factory=dict)
     lists: dict[str, list[Any]] = field(default_factory=dict)
     seen: dict[str, list[Any]] = field(default_factory=dict)  # those around when it was left
     finders: dict[str, Any] | None = None  # by place, if it has hooks of its own
@@ -79,7 +85,6 @@ class World:
 
     def put(self) -> None:
         """Put it in the place of what is around."""
-        _first.update({} if _first else dict.fromkeys(sys.modules))
         self.around = {name: getattr(sys, name) for name in _LISTS}
         for name, there in self.around.items():
             seen, own = self.seen.get(name, ()), self.lists.get(name, [])
@@ -129,24 +134,39 @@ class World:
         self.before, self.out = {}, {}
         _added.update(dict.fromkeys(p for p in self.lists["path"] if p not in around["path"]))
 
-    def hide(self, names: Iterable[str]) -> None:
-        """Leave out installed modules that another world, or we, imported, and in whose place this
-        one finds one of an author.
+    def importing(
+        self, name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
+    ) -> Any:
+        """Do what ``import`` does. An author's module that is named as an installed one is found
+        by this world's code alone: Python and we may need the other at any time.
         """
-        known = (self.asked, _first, self.modules)
-        for name in {*names}:
-            if name not in sys.modules or any(name in one for one in known):
-                continue
-            file = str(getattr(sys.modules[name], "__file__", None) or "")
-            shared = file.endswith(_COMPILED) or is_installed(file)
-            found = PathFinder.find_spec(name) if shared else None
-            origin = found.origin if found is not None else None
-            if origin and origin != file and not is_installed(origin):
-                below = f"{name}."
-                there = {n for n in [*sys.modules] if n == name or n.startswith(below)}
-                self._leave_out(there - self.modules.keys())
-                self.hidden |= self.out.keys()
-                self.count = -1
+        top = name.partition(".")[0]
+        alike = not level and here(asking=True) is self and self._is_alike(top)
+        if not alike or is_ours(top):
+            return builtins.__import__(name, globals, locals, fromlist, level)
+        others = _below(top, sys.modules)
+        _replace_in(sys.modules, others, _below(top, self.alike))
+        try:
+            return builtins.__import__(name, globals, locals, fromlist, level)
+        finally:
+            own = _below(top, sys.modules)
+            self.alike.update(own)
+            _replace_in(sys.modules, own, others)
+
+    def _is_alike(self, top: str) -> bool:
+        """Return whether the path leads to an author's module, where an installed one is there or
+        may come.
+        """
+        there = sys.modules.get(top)
+        if top in self.alike:
+            return there is not self.alike[top]
+        file = str(getattr(there, "__file__", None) or "")
+        may_be = top in sys.stdlib_module_names or file.endswith(_COMPILED) or is_installed(file)
+        if not may_be or BuiltinImporter.find_spec(top) or FrozenImporter.find_spec(top):
+            return False
+        found = PathFinder.find_spec(top)
+        origin = found.origin if found is not None else None
+        return bool(origin) and origin != file and not is_installed(origin or "")
 
     def _leave_out(self, names: Iterable[str]) -> None:
         self.out |= {name: sys.modules.pop(name) for name in names}
@@ -162,7 +182,6 @@ class World:
 
 
 _now: list[World | None] = [None]
-_first: dict[str, None] = {}  # names of modules that there were before any world
 _others: set[str] = set()  # names of modules that were looked for, last by others than worlds
 _added: dict[str, None] = {}  # places of all worlds
 _imported: set[str] = set()  # names of modules of all worlds
@@ -236,6 +255,17 @@ def _look_anew() -> None:
 def _replace(finders: dict[str, Any], others: Mapping[str, Any]) -> None:
     finders.clear()
     finders.update(others)
+
+
+def _below(top: str, modules: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a module and those in it."""
+    return {n: m for n, m in [*modules.items()] if n == top or n.startswith(f"{top}.")}
+
+
+def _replace_in(modules: dict[str, Any], some: Iterable[str], others: Mapping[str, Any]) -> None:
+    for name in some:
+        modules.pop(name, None)
+    modules.update(others)
 
 
 def _is_shared(finder: Any) -> bool:

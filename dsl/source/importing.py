@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -36,27 +35,21 @@ class _FromText(SourceFileLoader):
         return self.ran
 
     def get_code(self, fullname: str) -> CodeType:
-        return self.source_to_code(self._text(), self.path)
+        return self.source_to_code(self.get_data(self.path), self.path)
 
     def exec_module(self, module: ModuleType) -> None:
         if module is self.ran:
             return
-        tree = ast.parse(self._text(), self.path)
+        tree = ast.parse(self.get_data(self.path), self.path)
         ordered = with_ordered_sets(tree, imported_names(tree))
-        vars(module)["__builtins__"] = with_ordered_builtins(vars(builtins))
+        importing = {} if self.world is None else {"__import__": self.world.importing}
+        vars(module)["__builtins__"] = with_ordered_builtins({**vars(builtins), **importing})
         code = compile(ordered, self.path, "exec", dont_inherit=True)
         try:
             exec(code, vars(module))
         except StatewalkError as error:
             error.at = error.at or place_of(error, {self.path})
             raise
-
-    def _text(self) -> bytes:
-        data = self.get_data(self.path)
-        world = here(asking=True)
-        if world is not None:
-            world.hide(re.findall(r"\w+", data.decode(errors="replace")))
-        return data
 
 
 def of_text(found: ModuleSpec) -> ModuleSpec:

@@ -26,7 +26,7 @@ from weakref import WeakSet
 from statewalk.dsl.annotations import copy_annotations, why_quoted
 from statewalk.dsl.declared import Declared, declaring
 from statewalk.dsl.errors import Span, SpecError, StatewalkError, place_of, raised
-from statewalk.dsl.source.apart import World, here, is_imported
+from statewalk.dsl.source.apart import World, is_imported
 from statewalk.dsl.source.importing import from_texts
 from statewalk.dsl.source.nodes import WITH_ASSERTIONS, copied, walk
 from statewalk.dsl.source.set_order import settled, with_ordered_builtins, with_ordered_sets
@@ -303,10 +303,7 @@ class Loading:
         known: dict[str, ModuleSpec | None] = {}
         if not any(self.is_own(module, known) for module in (*chain, *inner)):
             with searching(self.folder):
-                if here(asking=True) is self.world:
-                    self.world.hide(chain[:1])
-                    self.world.asked.add(chain[0])
-                found = builtins.__import__(name, globals, locals, fromlist, level)
+                found = self.world.importing(name, globals, locals, fromlist, level)
             return self._importlib if found is importlib else found
         self._private(full)
         if "*" in (fromlist or ()):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import time
@@ -472,3 +473,23 @@ def test_models_of_the_library_are_found_after_one_is_loaded() -> None:
         load(spec_path(name))
 
     assert library_folder().is_dir()
+
+
+@pytest.mark.parametrize("engine", ["reference", "native"])
+def test_an_authors_module_may_be_named_as_one_of_pythons(engine: str, tmp_path: Path) -> None:
+    for name, text in {
+        "lib/csv.py": "LIMIT = 8\n",
+        "lib/helper.py": "def limit():\n    import csv\n    return getattr(csv, 'LIMIT', 3)\n",
+        "specs/spec.py": BESIDE + "from helper import limit\n" + SPEC,
+        "specs/itself.py": BESIDE + "def limit():\n    import csv\n    return csv.LIMIT\n" + SPEC,
+        "specs/first.py": BESIDE + "import csv\nlimit = lambda: csv.LIMIT\n" + SPEC,
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+
+    for name in ("spec", "itself", "first"):
+        model = load(tmp_path / "specs" / f"{name}.py")
+        importlib.import_module("csv")  # as the engine may, after the load
+
+        assert check(model, engine=engine).holds, name
+    assert hasattr(importlib.import_module("csv"), "reader")
