@@ -83,6 +83,10 @@ class _Object:
             raise ValueError(f"{self.model.path} has no operation {op.name}")
         source = action.source
         actor = source.arguments[:1] if action.actor is not None else ()
+        names = [name for name, _ in action.arguments if name != "client"]
+        if len(names) != len(op.arguments):
+            said = f"{op.name} takes {', '.join(names) or 'no arguments'}"
+            raise ValueError(f"{said}, and was called with {op.arguments!r}")
         rest = iter(op.arguments)
         given = [op.client if name == "client" else next(rest) for name, _ in action.arguments]
         function: Callable[..., Any] = source.function.function

@@ -163,7 +163,7 @@ def _crossings(sheet: Sheet, crossings: Sequence[Crossing], owner: Side, other: 
     alike: dict[tuple[object, ...], list[Crossing]] = {}
     for crossing in crossings:
         trace = crossing.trace
-        key = (trace.initial, *_labels(trace), trace.loop, crossing.step, crossing.broken)
+        key = (*_begins(trace), trace.loop, crossing.step, crossing.broken)
         alike.setdefault(key, []).append(crossing)
     for group in alike.values():
         _crossing(sheet, group[0], [c.trace.property for c in group], owner, other)
@@ -297,7 +297,7 @@ def _refinement(
         sheet.trace(trace)
         return
     known = after.refusal.trace if after is not None and after.refusal is not None else None
-    again = known is not None and _labels(known)[:-1] == _labels(trace)[:-1]
+    again = known is not None and _begins(known)[:-1] == _begins(trace)[:-1]
     length, last = trace.length, label_of(trace, trace.steps[-1])
     sheet.say(
         f"{mine.name} has a behavior that {other.name} {has_not(refusal)}: "
@@ -366,8 +366,9 @@ def _short(change: Change) -> str:
     return f"{change.place} {before} → {after}"
 
 
-def _labels(trace: Trace) -> list[str]:
-    return [step.label for step in trace.steps]
+def _begins(trace: Trace) -> list[object]:
+    """Return where a trace begins, and its steps."""
+    return [trace.initial, *(step.label for step in trace.steps)]
 
 
 # -- cost ------------------------------------------------------------------------------------

@@ -60,7 +60,7 @@ from statewalk.dsl.words.constants import (
     read_constant,
 )
 from statewalk.dsl.words.declare import is_choice
-from statewalk.dsl.words.given import Given
+from statewalk.dsl.words.given import Given, Place, held_in
 
 FILES: set[str] = set()  # of the specs that were loaded, as their code objects name them
 _STAND_IN = "__sw_stand_in__"
@@ -124,6 +124,7 @@ class Loading:
     world: World = field(init=False)
     _broken: BaseException | None = None  # what a spec module that failed is told with
     hints: dict[str, Any] = field(default_factory=dict)  # types of constants, None where unknown
+    held: dict[str, list[tuple[Any, Place]]] = field(default_factory=dict)  # at each constant
 
     def __post_init__(self) -> None:
         self.world = World(run=self._run_beside)
@@ -187,6 +188,9 @@ class Loading:
         sys.modules[name] = module
         try:
             exec(code, namespace, stored)
+            if sys.modules.get(name, module) is not module:
+                said = f"{name} puts something else in its own place in sys.modules."
+                raise SpecError("SW303", said, help="Give that a name, and import it by its name.")
         except BaseException as error:
             del self.by_name[name], self._begun[name]
             kept = False
@@ -208,8 +212,8 @@ class Loading:
     def _begin(self, name: str, source: Source) -> types.ModuleType:
         """Return a module before it runs: a substitute may belong to a later one."""
         if name not in self._begun:
-            place = os.path.abspath(source.path)
-            found = importlib.util.spec_from_loader(name, SourceFileLoader(name, place))
+            loader = SourceFileLoader(name, os.path.abspath(source.path))
+            found = importlib.util.spec_from_loader(name, loader)
             assert found is not None, "Python's loader knows its file"
             module = self._begun[name] = importlib.util.module_from_spec(found)
             vars(module)["__builtins__"] = self._builtins(source)
@@ -444,6 +448,7 @@ class _Storing(MutableMapping[str, Any]):
             resolved = None
         full = f"{self._module.name}.{name}"
         loading.hints |= {name: resolved, full: resolved}
+        loading.held[full] = [*held_in(loading.own())]
         try:
             for key in (full, name):
                 if key in loading.given:
@@ -452,8 +457,9 @@ class _Storing(MutableMapping[str, Any]):
                     own = {**loading.world.imported(), **loading.by_name}
                     others = [m for of in _loads if of is not loading for m in of.own()]
                     unset = {n for m in loading.modules for n in m.constants} | {name}
-                    known = Given(own, loading.is_own_or_imported, resolved, others, unset)
-                    given = known.adopted(name, loading.given[key])
+                    held = [one for of in _loads for one in of.held.get(full, ())]
+                    asked = (own, loading.is_own_or_imported, resolved, others, held, unset)
+                    given = Given(*asked).adopted(name, loading.given[key])
                     break
             if isinstance(given, GivenText) and callable(default):  # a function, by its name
                 given = self._module.namespace.get(given, given)

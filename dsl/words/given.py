@@ -11,6 +11,7 @@ import sys
 import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from enum import Enum, Flag
+from itertools import islice
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -29,7 +30,8 @@ _SEQUENCES = frozenset(
 )
 
 
-_Place = tuple[str, str, Any]  # a module, a name in it, None or the key of what is called so
+_MOST = 1_000  # values of a table that are told by their keys
+Place = tuple[str, str, Any]  # a module, a name in it, None or the key of what is called so
 
 
 class _Unknown(Exception):
@@ -40,8 +42,9 @@ class Given:
     """A translator of outside values into those of a run.
 
     ``modules`` are those that the run has of its own, as far as they ran; ``is_own`` tells of any
-    other by its name whether it would be one. ``others`` are modules of other runs, ``unset``
-    names whose values differ from run to run: those of constants.
+    other by its name whether it would be one. ``others`` are modules of other runs, ``known`` what
+    those held when the constant was declared, ``unset`` names whose values differ from run to run:
+    those of constants.
     """
 
     def __init__(
@@ -50,12 +53,14 @@ class Given:
         is_own: Callable[[str], bool],
         hint: Any,
         others: Collection[ModuleType] = (),
+        known: Collection[tuple[Any, Place]] = (),
         unset: Collection[str] = (),
     ) -> None:
         self.modules = modules
         self.is_own = is_own
         self.wanted = [*_classes_in(hint)]
         self.others = others
+        self.known = known
         self.unset = unset
 
     def adopted(self, name: str, value: Any) -> Any:
@@ -108,6 +113,9 @@ class Given:
                 raise _Unknown(
                     f"a value in this {kind.__name__} belongs to an earlier run of the spec"
                 )
+        here = any(v is value for v, _ in held_in(self.modules.values()))
+        if not here and any(v is value for v, _ in held_in(self.others)):
+            raise _Unknown("nothing that the spec has above the constant is called like it")
         return value
 
     def _record(self, record: Record, cls: Any) -> Any:
@@ -133,16 +141,16 @@ class Given:
             object.__setattr__(made, name, self._value(attribute))
         return made
 
-    def _places_of(self, value: Any) -> list[_Place]:
-        """Return where another run has this very value."""
-        if isinstance(value, Enum) or any(v is value for v, _ in _held(self.modules.values())):
+    def _places_of(self, value: Any) -> list[Place]:
+        """Return where another run had this very value when the constant was declared."""
+        if isinstance(value, Enum) or any(v is value for v, _ in held_in(self.modules.values())):
             return []
-        found = (place for held, place in _held(self.others) if held is value)
+        found = (place for held, place in self.known if held is value)
         return [place for place in found if place[1] not in self.unset]
 
-    def _at(self, places: list[_Place]) -> Any:
+    def _at(self, places: list[Place]) -> Any:
         """Return what this run has at the first of these places that it has."""
-        here = {place: value for value, place in _held(self.modules.values())}
+        here = {place: value for value, place in held_in(self.modules.values())}
         for place in places:
             if place in here:
                 return here[place]
@@ -193,8 +201,8 @@ class Given:
         return [o for o in kept.values() if o.__module__ in self.modules]
 
 
-def _held(modules: Iterable[ModuleType]) -> Iterator[tuple[Any, _Place]]:
-    """Yield the values of modules, and those in their tables and classes, with their places."""
+def held_in(modules: Iterable[ModuleType]) -> Iterator[tuple[Any, Place]]:
+    """Yield the values of modules, of their classes and of their tables, with their places."""
     for module in modules:
         of = str(getattr(module, "__name__", ""))
         for name, value in [*getattr(module, "__dict__", {}).items()]:
@@ -206,7 +214,7 @@ def _held(modules: Iterable[ModuleType]) -> Iterator[tuple[Any, _Place]]:
                 inner = value.items()
             elif type(value) in (list, tuple, FrozenList):
                 inner = enumerate(value)
-            for key, one in [*inner]:
+            for key, one in islice([*inner], _MOST):
                 yield one, (of, name, key)
 
 

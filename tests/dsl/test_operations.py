@@ -111,6 +111,12 @@ def test_an_answer_in_a_spec_is_that_of_its_object(tmp_path: Path) -> None:
     assert check(spec).holds
 
 
+@pytest.mark.parametrize("given", [(), (1, 2)])
+def test_an_operation_has_the_arguments_of_its_action(given: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="write takes value"):
+        linearizable("register", [("call", "a", "write", *given), ("return", "a")])
+
+
 SPEC_OF_A_READ = """
 from typing import Any
 from statewalk import State, action, always, config, deadlock, holds, require

@@ -493,3 +493,13 @@ def test_an_authors_module_may_be_named_as_one_of_pythons(engine: str, tmp_path:
 
         assert check(model, engine=engine).holds, name
     assert hasattr(importlib.import_module("csv"), "reader")
+
+
+def test_what_puts_something_else_in_its_own_place_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text(
+        "import sys\nLIMIT = 8\nclass Other:\n    LIMIT = 3\nsys.modules[__name__] = Other()\n"
+    )
+    (tmp_path / "spec.py").write_text("from helper import LIMIT\nlimit = lambda: LIMIT\n" + SPEC)
+
+    with pytest.raises(SpecError, match="something else in its own place"):
+        load(tmp_path / "spec.py")

@@ -48,7 +48,8 @@ def marked(value):
     return value
 
 RULES = {{"slow": lambda: 1, "fast": lambda: 2}}
-NOTHING, closed, token, part = object(), make(2), Token(), partial(cached)
+NOTHING, other, closed, one, part = object(), make(2), make(1), Token(), partial(cached)
+token = Token()
 CHOSEN = fast
 F: Constant[Any] = cached
 IS_OTHER = {is_other}
@@ -62,15 +63,17 @@ class C(State):
 
 c = C()
 later = object()
+closed, token = make(2), Token()
 config("other", F={other})
 """
 FOUND = {
     "a cached function": ("fast", "F is fast"),
     "one of a table": ("RULES['fast']", "F is RULES['fast']"),
-    "a closure": ("closed", "F is closed"),
+    "a closure": ("other", "F is other"),
+    "a closure that has the name of another": ("closed", "F() == 2"),
     "an object": ("NOTHING", "F is NOTHING"),
-    "an object of a class": ("token", "F is token"),
-    "its method": ("token.get", "F == token.get"),
+    "an object of a class": ("one", "F is one"),
+    "its method": ("one.get", "F == one.get"),
     "a partial function": ("part", "F is part"),
     "attributes of a tuple": ("marked(Marked(1))", "getattr(F, 'extra', 0) == 2"),
     "attributes of a record": ("marked(Record(1))", "getattr(F, 'extra', 0) == 2"),
@@ -91,7 +94,7 @@ def test_a_configuration_has_the_values_of_its_run(
     assert 2 == explore(given, SearchOptions()).counts.distinct
 
 
-@pytest.mark.parametrize("other", ["later", "partial(fast)"])
+@pytest.mark.parametrize("other", ["later", "token", "partial(fast)"])
 def test_a_value_of_another_run_is_refused(other: str, tmp_path: Path) -> None:
     (tmp_path / "spec.py").write_text(SPEC.format(other=other, is_other="F is not cached"))
 
