@@ -461,8 +461,7 @@ def test_what_other_threads_import_meanwhile_stays(tmp_path: Path) -> None:
     loading.start()
     while not began.exists():
         time.sleep(0.01)
-    import mine
-
+    mine = importlib.import_module("mine")
     goes_on.touch()
     loading.join()
     assert sys.modules["mine"] is mine
