@@ -371,14 +371,25 @@ def _refinement(tree: SpecTree, name: str, lead: Refines, span: Span) -> Propert
     beside = Path(span.file).parent / lead.abstract
     library = Path(__file__).parents[1] / "models" / f"{lead.abstract}.py"
     path = library if library.exists() and not beside.exists() else beside
+    refined = Refined(_other(path, lead.constants, span, refined=True), lead.by)
+    return Property(name, "refines", (), lead.premise, None, span, refined=refined)
+
+
+def _other(
+    path: Path,
+    constants: Mapping[str, Any],
+    span: Span,
+    *,
+    optimize: bool = True,
+    refined: bool = False,
+) -> Model:
+    """Load a spec that this one names; what has no place in it is wrong here."""
     try:
         with bound(None, classes={}):  # its classes may have the names of those here
-            model = load(path, lead.constants, refined=True)
+            return load(path, constants, optimize=optimize, refined=refined)
     except StatewalkError as error:
         error.at = error.at or span
         raise
-    refined = Refined(model, lead.by)
-    return Property(name, "refines", (), lead.premise, None, span, refined=refined)
 
 
 OBJECTS: dict[str, dict[str, str]] = {}
@@ -399,12 +410,7 @@ def _objects(tree: SpecTree) -> Iterator[dict[str, str]]:
             path = Path(os.path.abspath(function.module.source.path)).parent / str(name)
             if isinstance(name, str) and path.is_file():
                 given = {k: value for k, value in known.items() if value is not None}
-                try:
-                    with bound(None, classes={}):
-                        found = load(path, given, optimize=False)
-                except StatewalkError as error:
-                    error.at = error.at or function.module.source.span(node)
-                    raise
+                found = _other(path, given, function.module.source.span(node), optimize=False)
                 OBJECTS[str(path)] = found.origins
                 yield found.origins
 

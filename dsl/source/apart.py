@@ -93,11 +93,11 @@ class World:
             _look_anew()
         self.finders_around = sys.path_importer_cache.copy()
         if self.finders is not None:
-            _replace(sys.path_importer_cache, self.finders)
+            _swap(sys.path_importer_cache, self.finders_around, self.finders)
         self.before = sys.modules.copy()
-        self.out = {}
         _others.difference_update(self.before)  # what others looked for is found, or goes on
-        self._leave_out({*self.hidden, *self.modules} & sys.modules.keys())
+        gone = {*self.hidden, *self.modules} & sys.modules.keys()
+        self.out = {name: sys.modules.pop(name) for name in gone}
         sys.modules.update(self.modules)
         for name, module in self.modules.items():
             self._bind(name, module)
@@ -123,7 +123,7 @@ class World:
         around = self.around
         if sys.path_hooks != around["path_hooks"]:
             self.finders = sys.path_importer_cache.copy()
-            _replace(sys.path_importer_cache, self.finders_around)
+            _swap(sys.path_importer_cache, self.finders, self.finders_around)
         for finder in [f for f in sys.meta_path if f not in around["meta_path"]]:
             if _is_shared(finder):
                 at = 0 if finder is sys.meta_path[0] else len(around["meta_path"])
@@ -145,13 +145,13 @@ class World:
         if not alike or is_ours(top):
             return builtins.__import__(name, globals, locals, fromlist, level)
         others = _below(top, sys.modules)
-        _replace_in(sys.modules, others, _below(top, self.alike))
+        _swap(sys.modules, others, _below(top, self.alike))
         try:
             return builtins.__import__(name, globals, locals, fromlist, level)
         finally:
             own = _below(top, sys.modules)
             self.alike.update(own)
-            _replace_in(sys.modules, own, others)
+            _swap(sys.modules, own, others)
 
     def _is_alike(self, top: str) -> bool:
         """Return whether the path leads to an author's module, where an installed one is there or
@@ -167,9 +167,6 @@ class World:
         found = PathFinder.find_spec(top)
         origin = found.origin if found is not None else None
         return bool(origin) and origin != file and not is_installed(origin or "")
-
-    def _leave_out(self, names: Iterable[str]) -> None:
-        self.out |= {name: sys.modules.pop(name) for name in names}
 
     def _bind(self, name: str, module: Any, instead: Any = None) -> None:
         """Let a package that is in all worlds have a module, or none ``instead`` of another."""
@@ -252,20 +249,15 @@ def _look_anew() -> None:
             archives.pop(getattr(finder, "archive", place), None)
 
 
-def _replace(finders: dict[str, Any], others: Mapping[str, Any]) -> None:
-    finders.clear()
-    finders.update(others)
-
-
 def _below(top: str, modules: Mapping[str, Any]) -> dict[str, Any]:
     """Return a module and those in it."""
     return {n: m for n, m in [*modules.items()] if n == top or n.startswith(f"{top}.")}
 
 
-def _replace_in(modules: dict[str, Any], some: Iterable[str], others: Mapping[str, Any]) -> None:
-    for name in some:
-        modules.pop(name, None)
-    modules.update(others)
+def _swap(there: dict[str, Any], some: Iterable[str], others: Mapping[str, Any]) -> None:
+    for name in [*some]:
+        there.pop(name, None)
+    there.update(others)
 
 
 def _is_shared(finder: Any) -> bool:

@@ -448,17 +448,17 @@ class _Storing(MutableMapping[str, Any]):
             resolved = None
         full = f"{self._module.name}.{name}"
         loading.hints |= {name: resolved, full: resolved}
-        loading.held[full] = [*held_in(loading.own())]
+        own = {**loading.world.imported(), **loading.by_name}
+        here = loading.held[full] = [*held_in(own.values())]
         try:
             for key in (full, name):
                 if key in loading.given:
                     meant = loading.used.setdefault(key, [])
                     meant += [full] if full not in meant else []
-                    own = {**loading.world.imported(), **loading.by_name}
                     others = [m for of in _loads if of is not loading for m in of.own()]
                     unset = {n for m in loading.modules for n in m.constants} | {name}
                     held = [one for of in _loads for one in of.held.get(full, ())]
-                    asked = (own, loading.is_own_or_imported, resolved, others, held, unset)
+                    asked = (own, loading.is_own_or_imported, resolved, here, held, others, unset)
                     given = Given(*asked).adopted(name, loading.given[key])
                     break
             if isinstance(given, GivenText) and callable(default):  # a function, by its name

@@ -42,9 +42,9 @@ class Given:
     """A translator of outside values into those of a run.
 
     ``modules`` are those that the run has of its own, as far as they ran; ``is_own`` tells of any
-    other by its name whether it would be one. ``others`` are modules of other runs, ``known`` what
-    those held when the constant was declared, ``unset`` names whose values differ from run to run:
-    those of constants.
+    other by its name whether it would be one. ``here`` is what they hold, ``known`` what those of
+    other runs held when the constant was declared, ``others`` are the modules of other runs, and
+    ``unset`` names whose values differ from run to run: those of constants.
     """
 
     def __init__(
@@ -52,15 +52,17 @@ class Given:
         modules: Mapping[str, ModuleType],
         is_own: Callable[[str], bool],
         hint: Any,
-        others: Collection[ModuleType] = (),
-        known: Collection[tuple[Any, Place]] = (),
-        unset: Collection[str] = (),
+        here: Collection[tuple[Any, Place]],
+        known: Collection[tuple[Any, Place]],
+        others: Collection[ModuleType],
+        unset: Collection[str],
     ) -> None:
         self.modules = modules
         self.is_own = is_own
         self.wanted = [*_classes_in(hint)]
-        self.others = others
+        self.here = here
         self.known = known
+        self.others = others
         self.unset = unset
 
     def adopted(self, name: str, value: Any) -> Any:
@@ -113,8 +115,7 @@ class Given:
                 raise _Unknown(
                     f"a value in this {kind.__name__} belongs to an earlier run of the spec"
                 )
-        here = any(v is value for v, _ in held_in(self.modules.values()))
-        if not here and any(v is value for v, _ in held_in(self.others)):
+        if not self._is_here(value) and any(v is value for v, _ in held_in(self.others)):
             raise _Unknown("nothing that the spec has above the constant is called like it")
         return value
 
@@ -141,16 +142,19 @@ class Given:
             object.__setattr__(made, name, self._value(attribute))
         return made
 
+    def _is_here(self, value: Any) -> bool:
+        return any(held is value for held, _ in self.here)
+
     def _places_of(self, value: Any) -> list[Place]:
         """Return where another run had this very value when the constant was declared."""
-        if isinstance(value, Enum) or any(v is value for v, _ in held_in(self.modules.values())):
+        if isinstance(value, Enum) or self._is_here(value):
             return []
         found = (place for held, place in self.known if held is value)
         return [place for place in found if place[1] not in self.unset]
 
     def _at(self, places: list[Place]) -> Any:
         """Return what this run has at the first of these places that it has."""
-        here = {place: value for value, place in held_in(self.modules.values())}
+        here = {place: value for value, place in self.here}
         for place in places:
             if place in here:
                 return here[place]

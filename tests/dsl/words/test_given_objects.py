@@ -102,3 +102,15 @@ def test_a_value_of_another_run_is_refused(other: str, tmp_path: Path) -> None:
         load(tmp_path / "spec.py", config="other")
 
     assert "SW301" == caught.value.code
+
+
+def test_a_value_of_a_helper_elsewhere_is_known_too(tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "tokens.py").write_text("A, B = object(), object()\n")
+    path = f"import sys\nsys.path.insert(0, {str(tmp_path / 'lib')!r})\nimport tokens\n"
+    text = SPEC.format(other="tokens.B", is_other="F is tokens.B")
+    (tmp_path / "spec.py").write_text(path + text.replace("= cached\nIS", "= tokens.A\nIS"))
+
+    model = load(tmp_path / "spec.py", config="other")
+
+    assert 2 == explore(model, SearchOptions()).counts.distinct
